@@ -1,0 +1,71 @@
+package lists
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func oneLine(v string) error {
+	if strings.ContainsAny(v, "\r\n\x00") {
+		return fmt.Errorf("one line only")
+	}
+	return nil
+}
+
+func yesNo(v string) error {
+	_, err := parseBool(v)
+	return err
+}
+
+func text(v string) error {
+	if strings.ContainsRune(v, 0) {
+		return fmt.Errorf("a NUL octet is not text")
+	}
+	return nil
+}
+
+// between checks a whole number.
+func between(lo, hi int64) func(string) error {
+	return func(v string) error {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < lo || n > hi {
+			return fmt.Errorf("%q is not a whole number from %d to %d", v, lo, hi)
+		}
+		return nil
+	}
+}
+
+// oneOf checks a choice.
+func oneOf(values ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(values, v) {
+			return fmt.Errorf("%q is none of %s", v, strings.Join(values, ", "))
+		}
+		return nil
+	}
+}
+
+// duration checks a span of time such as 12h or 5d.
+func duration(v string) error {
+	_, err := ParseDuration(v)
+	return err
+}
+
+// ParseDuration is time.ParseDuration that also knows whole days ("5d").
+func ParseDuration(v string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(v, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("%q is not a span of time such as 90s, 12h or 5d", v)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a span of time such as 90s, 12h or 5d", v)
+	}
+	return d, nil
+}

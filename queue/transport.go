@@ -1,0 +1,100 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"qrunner/lists/mailaddr"
+)
+
+// Phase says how far an SMTP dialogue had come.
+type Phase string
+
+// The phases, in order. A fault before PhaseMail concerns the smarthost; from
+// PhaseMail on it concerns the message in hand as well.
+const (
+	PhaseConnect  Phase = "connect"
+	PhaseGreeting Phase = "greeting"
+	PhaseEHLO     Phase = "ehlo"
+	PhaseTLS      Phase = "starttls"
+	PhaseAuth     Phase = "auth"
+	PhaseMail     Phase = "mail"
+	PhaseRcpt     Phase = "rcpt"
+	PhaseData     Phase = "data" // the answer to DATA
+	PhaseDot      Phase = "dot"  // the answer to the final dot; without one, the outcome is unknown
+)
+
+// Reply is what the smarthost said of one recipient. Code 0 means that the
+// connection ended, or its time ran out, in that phase without an answer.
+type Reply struct {
+	Code     int
+	Enhanced string // "5.1.1"; empty if none was given
+	Text     string // one line; several joined by " / "
+	Phase    Phase
+}
+
+// Positive reports a 2yz answer to the final dot.
+func (r Reply) Positive() bool { return r.Code/100 == 2 && r.Phase == PhaseDot }
+
+// String is the reply as it stands in logs and reports.
+func (r Reply) String() string {
+	if r.Code == 0 {
+		return fmt.Sprintf("no answer in phase %s: %s", r.Phase, r.Text)
+	}
+	if r.Enhanced == "" {
+		return fmt.Sprintf("%d %s", r.Code, r.Text)
+	}
+	return fmt.Sprintf("%d %s %s", r.Code, r.Enhanced, r.Text)
+}
+
+// Transaction is one MAIL...final dot: one message to one or more recipients.
+type Transaction struct {
+	Sender     mailaddr.Address // null allowed
+	Recipients []mailaddr.Address
+	// Raw is the message with CRLF line ends, not dot-stuffed.
+	Raw []byte
+	// UTF8 asks for SMTPUTF8; where the smarthost lacks it, each recipient is
+	// answered 550 5.6.7 in phase mail without being tried (RFC 6531 §3.2).
+	UTF8 bool
+}
+
+// Conn is one connection to the smarthost, used by one goroutine at a time.
+type Conn interface {
+	// Send runs one transaction and returns one Reply per recipient, in order.
+	// It always returns; a connection that broke says so by Broken.
+	Send(ctx context.Context, t *Transaction) []Reply
+	// Broken reports that no further transaction can be run.
+	Broken() bool
+	// Release gives the connection back to its pool (or closes it if broken).
+	Release()
+}
+
+// Transport hands out connections to the smarthost.
+type Transport interface {
+	// Acquire returns a connection that is ready for MAIL, reused or new. It waits
+	// while the pool is at its limit, and fails with *SiteError if the smarthost
+	// cannot be reached or refuses us before MAIL, or while the breaker is open.
+	Acquire(ctx context.Context) (Conn, error)
+	// MaxRecipients is how many recipients one transaction may have, >= 1.
+	MaxRecipients() int
+}
+
+// SiteError is a fault of our own smarthost or of the way to it: temporary, never
+// a member's bounce.
+type SiteError struct {
+	Host  string
+	Phase Phase
+	Reply Reply // zero if there was none
+	Err   error
+}
+
+// Error names the host, the phase and what was said.
+func (e *SiteError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("smarthost %s, %s: %v", e.Host, e.Phase, e.Err)
+	}
+	return fmt.Sprintf("smarthost %s, %s: %s", e.Host, e.Phase, e.Reply)
+}
+
+// Unwrap gives the network's error.
+func (e *SiteError) Unwrap() error { return e.Err }
