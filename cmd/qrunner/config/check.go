@@ -1,0 +1,147 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/lists/mailaddr"
+)
+
+// check refuses values that no part of qrunner could work with.
+func (d *decoder) check(c *Config) error {
+	for _, row := range []struct {
+		key string
+		err error
+	}{
+		{"var", absolute(c.Var)},
+		{"umask", octal(c.Umask)},
+		{"site.owner", address(c.Site.Owner)},
+		{"lock.backend", oneOf(c.Lock.Backend, "lockfile", "zookeeper")},
+		{"lock.servers", need(c.Lock.Backend != "zookeeper" || len(c.Lock.Servers) > 0, "the zookeeper backend needs at least one server")},
+		{"lock.naming", oneOf(c.Lock.Naming, "qrunner", "kazoo")},
+		{"lock.lifetime", between(c.Lock.Lifetime, time.Second, 24*time.Hour)},
+		{"lock.delivery_lifetime", between(c.Lock.DeliveryLifetime, time.Second, 24*time.Hour)},
+		{"lock.slop", between(c.Lock.Slop, 0, time.Hour)},
+		{"lock.session_timeout", between(c.Lock.SessionTimeout, time.Second, 10*time.Minute)},
+		{"lmtp.listen", listenLMTP(c.LMTP.Listen)},
+		{"lmtp.socket_mode", octal(c.LMTP.SocketMode)},
+		{"smtp.listen", listenTCP(c.SMTP.Listen)},
+		{"limits.message_size", need(c.Limits.MessageSize >= 1024, "less than 1KB takes no mail at all")},
+		{"limits.recipients", need(c.Limits.Recipients >= 100, "RFC 5321 section 4.5.3.1.8 asks for at least 100")},
+		{"limits.connections", need(c.Limits.Connections >= 1, "must be at least 1")},
+		{"limits.idle", between(c.Limits.Idle, time.Second, time.Hour)},
+		{"limits.pipe", between(c.Limits.Pipe, time.Second, 15*time.Minute)},
+		{"smarthost.address", listenTCP(split(c.Smarthost.Address))},
+		{"smarthost.tls", oneOf(c.Smarthost.TLS, "none", "may", "require", "implicit")},
+		{"smarthost.connections", need(c.Smarthost.Connections >= 1, "must be at least 1")},
+		{"smarthost.recipients", need(c.Smarthost.Recipients >= 1, "must be at least 1")},
+		{"smarthost.batch", need(c.Smarthost.Batch >= 1, "must be at least 1")},
+		{"smarthost.timeout", between(c.Smarthost.Timeout, time.Second, time.Hour)},
+		{"run.slice", between(c.Run.Slice, 100*time.Millisecond, time.Hour)},
+		{"run.poll", between(c.Run.Poll, 10*time.Millisecond, time.Hour)},
+		{"run.workers", need(c.Run.Workers >= 1, "must be at least 1")},
+		{"run.heartbeat", between(c.Run.Heartbeat, time.Second, time.Hour)},
+		{"retry.first", between(c.Retry.First, time.Second, 24*time.Hour)},
+		{"retry.most", need(c.Retry.Most >= c.Retry.First, "must not be shorter than retry.first")},
+		{"retry.expire", need(c.Retry.Expire >= c.Retry.Most, "must not be shorter than retry.most")},
+		{"log.format", oneOf(c.Log.Format, "text", "json")},
+		{"log.level", oneOf(c.Log.Level, "debug", "info", "warn", "error")},
+	} {
+		if row.err != nil {
+			return &Error{File: d.file, Line: d.lines[row.key], Key: row.key, Err: row.err}
+		}
+	}
+	if err := d.settings("settings", c.Settings); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Domains)) {
+		if err := d.settings("domains."+name+".settings", c.Domains[name].Settings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) settings(key string, m map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if err := lists.CheckSetting(name, m[name]); err != nil {
+			full := join(key, name)
+			return &Error{File: d.file, Line: d.lines[full], Key: full, Err: err}
+		}
+	}
+	return nil
+}
+
+func need(ok bool, remedy string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(remedy)
+}
+
+func absolute(p string) error { return need(filepath.IsAbs(p), "must be an absolute path") }
+
+func octal(s string) error {
+	n, err := strconv.ParseUint(s, 8, 16)
+	return need(err == nil && n <= 0o777, fmt.Sprintf("%q is no octal mode such as 007 or 0660", s))
+}
+
+func address(s string) error {
+	if s == "" {
+		return nil
+	}
+	_, err := mailaddr.Parse(s)
+	return err
+}
+
+func oneOf(v string, choices ...string) error {
+	return need(slices.Contains(choices, v), fmt.Sprintf("%q is none of %s", v, strings.Join(choices, ", ")))
+}
+
+func between(v, lo, hi time.Duration) error {
+	return need(v >= lo && v <= hi, fmt.Sprintf("%v is not between %v and %v", v, lo, hi))
+}
+
+func split(s string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		out = append(out, strings.TrimSpace(part))
+	}
+	return out
+}
+
+func listenTCP(list []string) error {
+	for _, a := range list {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			return fmt.Errorf("%q is not host:port", a)
+		}
+	}
+	return nil
+}
+
+func listenLMTP(list []string) error {
+	for _, a := range list {
+		if path, ok := strings.CutPrefix(a, "unix:"); ok {
+			if err := absolute(path); err != nil {
+				return fmt.Errorf("%q: %w", a, err)
+			}
+			continue
+		}
+		_, port, err := net.SplitHostPort(a)
+		if err != nil {
+			return fmt.Errorf("%q is neither unix:/path nor host:port", a)
+		}
+		if port == "25" || port == "smtp" {
+			return fmt.Errorf("%q: LMTP must not use port 25 (RFC 2033 section 5)", a)
+		}
+	}
+	return nil
+}
