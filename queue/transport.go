@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"qrunner/lists/mailaddr"
 )
@@ -86,6 +87,9 @@ type SiteError struct {
 	Phase Phase
 	Reply Reply // zero if there was none
 	Err   error
+	// RetryAfter is how long an Acquire is known to fail (the breaker is open), 0
+	// if that is not known.
+	RetryAfter time.Duration
 }
 
 // Error names the host, the phase and what was said.
