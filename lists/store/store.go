@@ -1,0 +1,36 @@
+package store
+
+import (
+	"log/slog"
+
+	"qrunner/lists"
+	"qrunner/locking"
+	"qrunner/locking/clock"
+	"qrunner/locking/fsys"
+)
+
+// Config is what a Store needs.
+type Config struct {
+	// FS is the share.
+	FS fsys.FS
+	// Locker holds the lists' locks; the key of a list is its ID.
+	Locker locking.Locker
+	// Host names this host in records.
+	Host string
+	// Clock dates records.
+	Clock clock.Clock
+	// Log gets what nobody is there to be told: a damaged snapshot, a snapshot
+	// that could not be written. nil for none.
+	Log *slog.Logger
+	// Levels gives the settings below a list's own: style, site, domain. May be nil.
+	Levels func(lists.ID) []lists.Level
+	// SnapshotEvery is how many records a snapshot is newer than the one before;
+	// 0 means 500. Large lists take more, a thousandth of their roster.
+	SnapshotEvery int
+}
+
+// Store is the state of all lists of one share, as this process sees it. Its
+// methods may be called from any goroutine.
+type Store struct {
+	Config
+}
