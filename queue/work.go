@@ -83,3 +83,7 @@ type File struct {
 
 // ErrNoStage: the queue's entries are kept, but nothing processes them yet.
 var ErrNoStage = errors.New("no stage for this queue")
+
+// ErrTrouble: a stage could not do its work for reasons that are not the entry's: DNS
+// is down, a key service does not answer. It counts against nothing.
+var ErrTrouble = errors.New("trouble outside the message")

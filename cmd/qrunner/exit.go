@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"qrunner/cmd/qrunner/config"
+	"qrunner/lists"
+	"qrunner/locking"
+	"qrunner/locking/fsys"
+	"qrunner/locking/site"
+)
+
+// Exit statuses of the admin commands: sysexits.h where it has a word for it. The
+// pipe target has its own, fewer ones (queue/intake).
+const (
+	exitOK       = 0
+	exitFail     = 1
+	exitUsage    = 64
+	exitNoInput  = 66
+	exitNoList   = 67
+	exitSoftware = 70
+	exitTempFail = 75
+	exitConfig   = 78
+)
+
+// report prints an error where a person or a script expects it, and gives the
+// status that goes with it.
+func report(std stdio, asJSON bool, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := status(err)
+	switch {
+	case errors.Is(err, errSilent):
+	case asJSON:
+		_ = json.NewEncoder(std.err).Encode(struct {
+			Error string `json:"error"`
+			Exit  int    `json:"exit"`
+		}{err.Error(), code})
+	default:
+		fmt.Fprintln(std.err, "qrunner:", err)
+	}
+	return code
+}
+
+func status(err error) int {
+	var usage *usageError
+	var conf *config.Error
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &conf):
+		return exitConfig
+	case errors.Is(err, lists.ErrNoList):
+		return exitNoList
+	case errors.Is(err, site.ErrNoSite), errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return exitTempFail
+	case errors.Is(err, fs.ErrNotExist):
+		return exitNoInput
+	case fsys.Trouble(err):
+		return exitTempFail
+	}
+	return exitFail
+}

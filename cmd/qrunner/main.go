@@ -1,0 +1,92 @@
+// Command qrunner delivers mailing lists: an MTA hands it posts, it applies each
+// list's policy and fans out to the members through a smarthost. List state and
+// queues live in one directory tree that several hosts may share.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args, stdio{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// stdio is where a command reads and writes.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// cli is the command tree; each command is a struct in a file of its name.
+type cli struct {
+	Config string `help:"Configuration file." default:"/etc/qrunner.yaml" env:"QRUNNER_CONFIG" placeholder:"FILE"`
+	JSON   bool   `name:"json" help:"Machine-readable output."`
+
+	Init    initCmd    `cmd:"" help:"Make a share: the site marker, the top folders, the site's own list."`
+	Run     runCmd     `cmd:"" help:"Run the daemon: intake, lists, deliveries."`
+	Deliver deliverCmd `cmd:"" help:"Take one message from standard input: the pipe target of an MTA."`
+	Demo    demoCmd    `cmd:"" help:"Show the main job on a temporary share, with nothing else installed."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+
+	ConfigCmd configCmd `cmd:"" name:"config" help:"Check or print the configuration."`
+	List      listCmd   `cmd:"" help:"Make, show, change and delete lists."`
+	Member    memberCmd `cmd:"" help:"The people of a list."`
+	Queue     queueCmd  `cmd:"" help:"Look into the queues."`
+	Held      heldCmd   `cmd:"" help:"Posts that wait for a moderator."`
+	Shunt     shuntCmd  `cmd:"" help:"Mail that could not be processed."`
+	Lock      lockCmd   `cmd:"" help:"Who holds which lock, and why."`
+	Archive   archCmd   `cmd:"" help:"Archived posts."`
+	Trace     traceCmd  `cmd:"" help:"The history of one message."`
+}
+
+// run is the program: arguments in, exit status out. It never panics out.
+func run(ctx context.Context, args []string, std stdio) int {
+	args = aliasForm(args)
+	if code, done := deliverParent(ctx, args, std); done {
+		return code
+	}
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c, kong.Name("qrunner"), kong.UsageOnError(),
+		kong.Description("A mailing-list delivery engine. https://www.rfc-editor.org/rfc/rfc2033 on one side, a smarthost on the other."),
+		kong.Writers(std.out, std.err), kong.Exit(func(code int) { exited = code }))
+	if err != nil {
+		return report(std, false, err)
+	}
+	k, err := parser.Parse(args[1:])
+	if exited >= 0 {
+		return exited // --help
+	}
+	if err != nil {
+		return report(std, c.JSON, &usageError{err})
+	}
+	a := &app{std: std, configFile: c.Config, json: c.JSON}
+	k.BindTo(ctx, (*context.Context)(nil))
+	err = k.Run(a)
+	if cerr := a.close(); err == nil {
+		err = cerr
+	}
+	return report(std, c.JSON, err)
+}
+
+// usageError is a command line that means nothing.
+type usageError struct{ err error }
+
+// Error says what is wrong with it.
+func (e *usageError) Error() string { return e.err.Error() + " (qrunner --help)" }
+
+// Unwrap gives the parser's error.
+func (e *usageError) Unwrap() error { return e.err }
+
+// errSilent ends a command with status 1 after it has said everything itself.
+var errSilent = errors.New("failed")

@@ -1,0 +1,164 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/queue"
+	"qrunner/queue/spool"
+)
+
+// One commit takes at most this much; careful mode takes one entry.
+const (
+	batchEntries = 64
+	batchOctets  = 8 << 20
+)
+
+// maxMarks is how many tries an entry gets before it is parked in shunt/.
+const maxMarks = 3
+
+// slice is the work on one list under one grant.
+type slice struct {
+	r       *Runner
+	h       *store.Holder
+	list    lists.ID
+	careful bool // the grant before ended without a release: an entry may be poison
+	ends    time.Time
+}
+
+// batch is what one commit will take.
+type batch struct {
+	attempt *spool.Attempt
+	state   *store.State
+	entries int
+	octets  int
+	events  []outcome
+}
+
+// outcome is kept for the trace until the commit has made it true.
+type outcome struct {
+	entry *queue.Entry
+	out   *queue.Outcome
+}
+
+// run works until nothing is left, the slice is over, stop ends (drain), or trouble.
+func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
+	if err := s.r.cfg.Spool.Recover(ctx, s.h); err != nil {
+		return false, fmt.Errorf("recover list %s: %w", s.list, err)
+	}
+	for stop.Err() == nil {
+		if time.Now().After(s.ends) {
+			return true, nil
+		}
+		n, err := s.step(stop, ctx)
+		if err != nil {
+			return false, err
+		}
+		if n == 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// step takes one batch through one commit; it returns how many entries it took.
+func (s *slice) step(stop, ctx context.Context) (int, error) {
+	b := &batch{attempt: s.r.cfg.Spool.NewAttempt(s.h), state: s.h.State()}
+	for _, q := range queue.ListQueues {
+		stage := s.r.cfg.Stages[q]
+		if stage == nil || b.full(s.careful) {
+			continue
+		}
+		if err := s.gather(stop, ctx, q, b); err != nil {
+			b.attempt.Abandon(ctx)
+			return 0, err
+		}
+	}
+	if b.entries == 0 {
+		b.attempt.Abandon(ctx)
+		return 0, nil
+	}
+	if err := b.attempt.Commit(ctx, store.By{Actor: "runner", Reason: "queue"}); err != nil {
+		return 0, fmt.Errorf("commit %d entries of %s: %w", b.entries, s.list, err)
+	}
+	s.tell(ctx, b)
+	return b.entries, nil
+}
+
+func (b *batch) full(careful bool) bool {
+	return b.entries >= batchEntries || b.octets >= batchOctets || careful && b.entries > 0
+}
+
+// gather adds the entries of one queue, oldest first.
+func (s *slice) gather(stop, ctx context.Context, q queue.Name, b *batch) error {
+	ids, err := s.r.cfg.Spool.IDs(ctx, q, s.list)
+	if err != nil {
+		return fmt.Errorf("list queue %s of %s: %w", q, s.list, err)
+	}
+	for _, id := range ids {
+		if b.full(s.careful) || stop.Err() != nil || time.Now().After(s.ends) {
+			return nil
+		}
+		if err := s.take(ctx, q, id, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take judges one entry and adds what comes of it to the batch.
+func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) error {
+	entry, err := s.r.cfg.Spool.Load(ctx, q, s.list, id)
+	var corrupt *spool.CorruptError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // moved by a person since the listing
+	case errors.As(err, &corrupt):
+		s.r.cfg.Log.ErrorContext(ctx, "unreadable entry goes to bad", "list", s.list, "queue", q, "entry", id, "err", err)
+		if err := b.attempt.AddBad(ctx, q, id, corrupt); err != nil {
+			return err
+		}
+		b.entries++
+		return nil
+	case err != nil:
+		return fmt.Errorf("load entry: %w", err)
+	}
+	out, err := s.judge(ctx, q, entry, b)
+	if err != nil {
+		return err
+	}
+	if err := b.attempt.Add(ctx, entry, out); err != nil {
+		return fmt.Errorf("stage entry %s: %w", id, err)
+	}
+	if b.state, err = b.state.With(out.Changes...); err != nil {
+		return fmt.Errorf("apply changes of entry %s: %w", id, err)
+	}
+	b.entries++
+	b.octets += len(entry.Raw)
+	b.events = append(b.events, outcome{entry, out})
+	return nil
+}
+
+// tell traces what the commit has made true, and wakes whoever has work now.
+func (s *slice) tell(ctx context.Context, b *batch) {
+	queues := map[queue.Name]bool{}
+	for _, o := range b.events {
+		s.r.cfg.Trace(ctx, event(s.r.cfg.Host, o))
+		for _, c := range o.out.Children {
+			switch {
+			case c.Fanout != nil:
+				queues[queue.Out] = true
+			case c.Entry != nil:
+				queues[c.Entry.Queue] = true
+			}
+		}
+	}
+	for q := range queues {
+		s.r.cfg.Published(q)
+	}
+}
