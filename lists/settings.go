@@ -33,9 +33,17 @@ type Level struct {
 	Values map[string]string
 }
 
-// Resolve lays levels over the defaults; a later level wins. Names must be known
-// and values valid: CheckSetting is called where they are set.
+// Resolve lays levels over the defaults; a later level wins. Below them all stands
+// the style that they name. Names must be known and values valid: CheckSetting is
+// called where they are set.
 func Resolve(levels ...Level) *Settings {
+	style := "default"
+	for _, l := range levels {
+		if v := l.Values["style"]; v != "" {
+			style = v
+		}
+	}
+	levels = append([]Level{{Name: "style " + style, Values: Styles[style]}}, levels...)
 	s := &Settings{values: make(map[string]string, len(SettingTable)), sources: make(map[string]string, len(SettingTable))}
 	for _, row := range SettingTable {
 		s.values[row.Name], s.sources[row.Name] = row.Default, "built in"

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,4 +69,12 @@ func ParseDuration(v string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is not a span of time such as 90s, 12h or 5d", v)
 	}
 	return d, nil
+}
+
+// styleName checks the name of a row of Styles.
+func styleName(v string) error {
+	if _, ok := Styles[v]; !ok {
+		return fmt.Errorf("%q is none of %s", v, strings.Join(slices.Sorted(maps.Keys(Styles)), ", "))
+	}
+	return nil
 }

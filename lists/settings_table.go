@@ -4,6 +4,7 @@ package lists
 // neither itself nor its domain, site or style says otherwise. A new setting is
 // a row here. Mailman's names where Mailman has the setting.
 var SettingTable = []Setting{
+	{"style", "default", styleName, "The set of defaults that the list starts from: default, legacy-default, legacy-announce, private-default."},
 	{"display_name", "", oneLine, "Name shown in headers and notices; empty: the list's name, capitalised."},
 	{"description", "", oneLine, "One line about the list, in List-Id."},
 	{"info", "", text, "Longer text about the list."},
