@@ -1,0 +1,147 @@
+package lockfile
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"qrunner/locking"
+)
+
+// slot is what the Locker knows of one key. Its queue is the process's own FIFO: one
+// goroutine at a time is at the share for a key, or holds it. All fields but the
+// memory are guarded by Locker.mu; the memory belongs to whoever is inside.
+type slot struct {
+	busy  bool
+	queue []chan struct{} // who waits to come in, oldest first; closed when let in
+	used  time.Duration   // by Mono, when somebody last came or went
+	memory
+}
+
+// memory outlives one call, so that a caller of TryLock alone takes over a dead
+// holder's lock.
+type memory struct {
+	tries   int           // failed tries since the last grant
+	phase   int           // which of every ExamineEvery tries examines
+	seen    *sight        // the lock as last examined
+	since   time.Duration // by Mono, since when we have seen it just so
+	tickets map[int]watch // tickets of others for that incarnation, by k
+	shut    time.Duration // by Mono, since when the local gate was found taken
+	isShut  bool
+	swept   time.Duration // by Mono, when its folder was last swept
+	isSwept bool
+	burst   int           // grants since we last let other hosts go first
+	first   time.Duration // by Mono, the first of them
+}
+
+// watch is a file of somebody else's that we keep an eye on.
+type watch struct {
+	ino   uint64
+	mtime time.Time
+	since time.Duration
+}
+
+// idleSlots is how many keys are remembered before the idle ones are looked for.
+const idleSlots = 1024
+
+// enter waits for the key's turn within this process.
+func (l *Locker) enter(ctx context.Context, key locking.Key) (*slot, error) {
+	l.mu.Lock()
+	s := l.slot(key)
+	if !s.busy {
+		s.busy = true
+		l.mu.Unlock()
+		return s, nil
+	}
+	ch := make(chan struct{})
+	s.queue = append(s.queue, ch)
+	l.mu.Unlock()
+	select {
+	case <-ch:
+		return s, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	for i, w := range s.queue {
+		if w == ch {
+			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
+			l.mu.Unlock()
+			return nil, context.Cause(ctx)
+		}
+	}
+	l.mu.Unlock()
+	l.leave(s) // it was our turn already: pass it on
+	return nil, context.Cause(ctx)
+}
+
+// tryEnter takes the key's turn if nobody of this process has it.
+func (l *Locker) tryEnter(key locking.Key) (*slot, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.slot(key)
+	if s.busy {
+		return nil, false
+	}
+	s.busy = true
+	return s, true
+}
+
+// leave lets the next one in.
+func (l *Locker) leave(s *slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.used = l.cfg.Mono()
+	if len(s.queue) == 0 {
+		s.busy = false
+		return
+	}
+	close(s.queue[0])
+	s.queue = s.queue[1:]
+}
+
+// waiting reports whether anybody of this process is queued for the key.
+func (l *Locker) waiting(s *slot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(s.queue) > 0
+}
+
+// slot finds or makes the slot of key; the caller holds mu.
+func (l *Locker) slot(key locking.Key) *slot {
+	s := l.slots[key]
+	if s == nil {
+		if n := len(l.slots); n >= idleSlots && n&(n-1) == 0 {
+			l.forget()
+		}
+		s = &slot{memory: newMemory(l.cfg.ExamineEvery, l.rand)}
+		l.slots[key] = s
+	}
+	s.used = l.cfg.Mono()
+	return s
+}
+
+// forget drops the slots that nobody used for long; the caller holds mu.
+func (l *Locker) forget() {
+	old := l.cfg.Mono() - max(2*l.cfg.Lifetime, l.cfg.SweepEvery)
+	for key, s := range l.slots {
+		if !s.busy && s.used < old {
+			delete(l.slots, key)
+		}
+	}
+}
+
+func newMemory(every int, r *rand.Rand) memory {
+	return memory{phase: r.IntN(every)}
+}
+
+// due reports whether the try that just failed is one that examines. A first TryLock
+// does, to be able to say who holds the lock.
+func (m *memory) due(every int, first bool) bool {
+	m.tries++
+	return (m.tries+m.phase)%every == 0 || first && m.tries == 1
+}
+
+// granted forgets what was seen of earlier holders.
+func (m *memory) granted() {
+	m.tries, m.seen, m.tickets, m.isShut = 0, nil, nil, false
+}

@@ -1,0 +1,137 @@
+package lockfile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"qrunner/locking"
+)
+
+// Lock implements locking.Locker. If a call on the share hangs when ctx ends, Lock
+// returns after twice the base sleep all the same, and what is left of the attempt
+// goes away when the call comes back.
+func (l *Locker) Lock(ctx context.Context, key locking.Key, mode locking.Mode, opts ...locking.Option) (locking.Lease, error) {
+	a, err := l.attempt(key, mode, opts)
+	if err != nil {
+		return nil, err
+	}
+	if a.slot, err = l.enter(ctx, key); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", key, err)
+	}
+	return a.run(ctx, func() (*Lease, error) {
+		if l.local != nil {
+			a.leave = l.local.wait(ctx, offset(string(key)), l.cfg.LocalWait)
+		}
+		return a.wait(ctx)
+	})
+}
+
+// TryLock implements locking.Locker. The first failed try and about every tenth after
+// it examine the lock.
+func (l *Locker) TryLock(ctx context.Context, key locking.Key, mode locking.Mode, opts ...locking.Option) (locking.Lease, error) {
+	a, err := l.attempt(key, mode, opts)
+	if err != nil {
+		return nil, err
+	}
+	var in bool
+	if a.slot, in = l.tryEnter(key); !in {
+		return nil, &locking.HeldError{Key: key, By: locking.Holder{Host: l.cfg.Host.Host, PID: l.cfg.Host.PID}}
+	}
+	if !a.tryLocal() {
+		held := &locking.HeldError{Key: key, By: locking.Holder{Host: l.cfg.Host.Host}}
+		l.leave(a.slot)
+		return nil, held
+	}
+	return a.run(ctx, func() (*Lease, error) { return a.once(ctx) })
+}
+
+// tryLocal passes the local gate. A gate that stays closed for LocalWait, because its
+// holder is stopped perhaps, is gone round.
+func (a *attempt) tryLocal() bool {
+	l, m := a.l, &a.slot.memory
+	if l.local == nil {
+		return true
+	}
+	var open bool
+	if a.leave, open = l.local.try(offset(string(a.key))); open {
+		m.isShut = false
+		return true
+	}
+	if !m.isShut {
+		m.isShut, m.shut = true, l.cfg.Mono()
+	}
+	return l.cfg.Mono()-m.shut >= l.cfg.LocalWait
+}
+
+// run does f, which ends soon after ctx does unless a call on the share hangs.
+func (a *attempt) run(ctx context.Context, f func() (*Lease, error)) (locking.Lease, error) {
+	type result struct {
+		le  *Lease
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		if ctx.Err() != nil {
+			a.abandon()
+			done <- result{err: fmt.Errorf("lock %s: %w", a.key, context.Cause(ctx))}
+			return
+		}
+		le, err := f()
+		done <- result{le, err}
+	}()
+	finish := func(r result) (locking.Lease, error) {
+		if r.err != nil {
+			return nil, r.err
+		}
+		return r.le, nil
+	}
+	select {
+	case r := <-done:
+		return finish(r)
+	case <-ctx.Done():
+	}
+	t := time.NewTimer(2 * a.l.cfg.Base)
+	defer t.Stop()
+	select {
+	case r := <-done:
+		return finish(r)
+	case <-t.C:
+	}
+	go func() {
+		if r := <-done; r.le != nil {
+			_ = r.le.Unlock(context.WithoutCancel(ctx))
+		}
+	}()
+	return nil, fmt.Errorf("lock %s: a call on the share hangs: %w", a.key, context.Cause(ctx))
+}
+
+// burst bounds how many grants, and for how long, the goroutines of one process hand
+// a key to each other while other hosts wait for it.
+const (
+	burstGrants = 8
+	burstTime   = 5 * time.Second
+)
+
+// handOver leaves the key to the next one. With foreign claims in the folder, and
+// nobody queued here or the burst over, this whole machine stands back for one and a
+// half sleeps, in which every waiting host has tried.
+func (l *Locker) handOver(s *slot, leave func(), foreign bool) {
+	pass := func() {
+		if leave != nil {
+			leave()
+		}
+		l.leave(s)
+	}
+	if !foreign {
+		s.burst = 0
+		pass()
+		return
+	}
+	if l.waiting(s) && s.burst < burstGrants && l.cfg.Mono()-s.first < burstTime {
+		pass()
+		return
+	}
+	s.burst = 0
+	time.AfterFunc(l.cfg.Base*3/2, pass)
+}
