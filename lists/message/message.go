@@ -1,5 +1,9 @@
 // Package message holds a mail message as the bytes that came in, with header
 // edits on top: what nobody touches leaves exactly as it came.
+//
+// Nothing here fails on bad mail. A header line that is no field is kept where it
+// stands, a charset that nobody knows leaves its text encoded, a MIME structure
+// over the limits is opaque. All of it takes time linear in the message's length.
 package message
 
 import (
@@ -12,71 +16,10 @@ import (
 // as a line of the header that no name finds. Not for concurrent change; Clone
 // before handing it to somebody who edits.
 type Message struct {
+	raw    []byte // as parsed; nil as soon as something was edited
 	fields []Field
 	sep    []byte // the empty line, as it came; nil if there was none
 	body   []byte
-}
-
-// Field is one header field with its folding and line end, or one odd line (then
-// Name is empty). Raw is never changed in place.
-type Field struct {
-	Name string // as written
-	Raw  []byte // "Name: value CRLF", verbatim
-}
-
-// Value is the field's content: unfolded, without surrounding blanks, not decoded.
-func (f Field) Value() string {
-	_, v, _ := strings.Cut(string(f.Raw), ":")
-	return strings.TrimSpace(strings.NewReplacer("\r", "", "\n", "").Replace(v))
-}
-
-// Parse splits raw into header and body. It keeps sub-slices of raw, which must not
-// change afterwards.
-func Parse(raw []byte) *Message {
-	m := &Message{}
-	for len(raw) > 0 {
-		line := nextLine(raw)
-		if blank(line) {
-			m.sep, raw = line, raw[len(line):]
-			break
-		}
-		end := len(line)
-		for end < len(raw) && (raw[end] == ' ' || raw[end] == '\t') {
-			cont := nextLine(raw[end:])
-			if blank(cont) {
-				break
-			}
-			end += len(cont)
-		}
-		m.fields = append(m.fields, Field{Name: fieldName(line), Raw: raw[:end:end]})
-		raw = raw[end:]
-	}
-	m.body = raw
-	return m
-}
-
-func nextLine(b []byte) []byte {
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		return b[: i+1 : i+1]
-	}
-	return b
-}
-
-func blank(line []byte) bool { return len(bytes.TrimRight(line, "\r\n")) == 0 }
-
-// fieldName is the name of RFC 5322 §2.2, blanks before the colon allowed (§4.5).
-func fieldName(line []byte) string {
-	name, _, ok := bytes.Cut(line, []byte(":"))
-	name = bytes.TrimRight(name, " \t")
-	if !ok || len(name) == 0 {
-		return ""
-	}
-	for _, c := range name {
-		if c <= ' ' || c >= 0x7f {
-			return ""
-		}
-	}
-	return string(name)
 }
 
 // Fields lists the header in order; the caller must not change it.
@@ -112,11 +55,19 @@ func (m *Message) index(name string) int {
 func (m *Message) Body() []byte { return m.body }
 
 // SetBody replaces the body.
-func (m *Message) SetBody(b []byte) { m.body = b }
+func (m *Message) SetBody(b []byte) { m.body, m.raw = b, nil }
 
 // Del removes every field of that name.
 func (m *Message) Del(name string) {
-	m.fields = slices.DeleteFunc(slices.Clone(m.fields), func(f Field) bool { return strings.EqualFold(f.Name, name) })
+	m.DelFunc(func(f Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// DelFunc removes every field that del picks.
+func (m *Message) DelFunc(del func(Field) bool) {
+	if !slices.ContainsFunc(m.fields, del) {
+		return
+	}
+	m.edit(slices.DeleteFunc(slices.Clone(m.fields), del))
 }
 
 // Set replaces the first field of that name and removes the others; one that is
@@ -126,7 +77,7 @@ func (m *Message) Set(name, value string) {
 	i := m.index(name)
 	f := NewField(name, value)
 	if i < 0 {
-		m.fields = append(slices.Clone(m.fields), f)
+		m.edit(append(slices.Clone(m.fields), f))
 		return
 	}
 	keep := slices.Clone(m.fields[:i+1])
@@ -136,18 +87,20 @@ func (m *Message) Set(name, value string) {
 			keep = append(keep, o)
 		}
 	}
-	m.fields = keep
+	m.edit(keep)
 }
 
 // Add appends a field at the end of the header.
 func (m *Message) Add(name, value string) {
-	m.fields = append(slices.Clone(m.fields), NewField(name, value))
+	m.edit(append(slices.Clone(m.fields), NewField(name, value)))
 }
 
 // Prepend puts a field before all others, where trace fields belong.
 func (m *Message) Prepend(name, value string) {
-	m.fields = slices.Insert(slices.Clone(m.fields), 0, NewField(name, value))
+	m.edit(slices.Insert(slices.Clone(m.fields), 0, NewField(name, value)))
 }
+
+func (m *Message) edit(fields []Field) { m.fields, m.raw = fields, nil }
 
 // Clone is a copy whose edits do not touch m. The octets are shared.
 func (m *Message) Clone() *Message {
@@ -155,8 +108,12 @@ func (m *Message) Clone() *Message {
 	return &c
 }
 
-// Bytes writes the message out: untouched fields and body verbatim.
+// Bytes writes the message out: as it was parsed if nothing was edited, else the
+// untouched fields and the body verbatim around the edits.
 func (m *Message) Bytes() []byte {
+	if m.raw != nil {
+		return m.raw
+	}
 	n := len(m.sep) + len(m.body) + 2
 	for _, f := range m.fields {
 		n += len(f.Raw) + 2
@@ -170,7 +127,7 @@ func (m *Message) Bytes() []byte {
 	}
 	if m.sep != nil {
 		out = append(out, m.sep...)
-	} else if len(m.body) > 0 {
+	} else {
 		out = append(out, "\r\n"...)
 	}
 	return append(out, m.body...)
