@@ -37,12 +37,24 @@ type Post struct {
 	Size int64
 	// Trace names the post in logs.
 	Trace string
+	// Source says how the post came ("lmtp 192.0.2.1", "pipe"), Host which of our
+	// hosts works on it. Written by the stage; for the Received field.
+	Source, Host string
+	// Approved says that a moderator or an operator let the post pass; ApprovedBy
+	// names who. Written by the stage.
+	Approved   bool
+	ApprovedBy string
+	// SiteOwners get mail for the owners of a list that has none. Written by the stage.
+	SiteOwners []mailaddr.Address
+	// Hits are the rules that have matched so far. Written by chains.Judge.
+	Hits []Hit
 	// PostID is this post's number, set by the stage before the handlers run.
 	PostID uint64
 	// Recipients is written by the handlers member-recipients and avoid-duplicates.
 	Recipients []Recipient
-	// Archive and Digest say that a copy goes there; written by handlers.
-	Archive, Digest bool
+	// Archive and Digest are the copies that go there, as they were when the handlers
+	// of these names took them; nil: none.
+	Archive, Digest *message.Message
 }
 
 // RecipientKind says why somebody gets a copy, and so whether they may drop out of
@@ -77,6 +89,10 @@ type Verdict struct {
 
 // Hit is a rule that matched.
 type Hit struct {
-	Rule   string
+	Rule string
+	// Reason says in words what it found.
 	Reason string
+	// Action is set where the rule itself, not its row in the table, says what
+	// happens: moderation actions, header matches.
+	Action Action
 }
