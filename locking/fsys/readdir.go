@@ -19,7 +19,7 @@ const (
 
 func readDir(fd int) ([]DirEntry, error) {
 	var list []DirEntry
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, 8<<10)
 	for {
 		n, err := retryFD(func() (int, error) { return unix.Getdents(fd, buf) })
 		if err != nil {
