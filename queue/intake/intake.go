@@ -1,0 +1,124 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+
+	"qrunner/lists"
+	"qrunner/lists/mailaddr"
+	"qrunner/queue"
+)
+
+// Spool keeps entries. Put returns when the entry is durable, or with an error if
+// that is not certain. It must not change or keep e.Raw after it returned.
+type Spool interface {
+	Put(ctx context.Context, e *queue.Entry) (queue.ID, error)
+}
+
+// Directory knows the lists. Resolve gives lists.ErrNoList only if it is certain
+// that no list has the address. Lists is asked for the bare list names of old
+// aliases only.
+type Directory interface {
+	Resolve(ctx context.Context, a mailaddr.Address) (lists.Target, error)
+	Lists(ctx context.Context) ([]lists.ID, error)
+}
+
+// Config is what New needs.
+type Config struct {
+	Spool     Spool
+	Directory Directory
+	// Wake is called after each stored entry; nil: nobody is waiting.
+	Wake func(queue.Name, lists.ID)
+	// Host is our name in the greeting.
+	Host string
+	// Domain completes bare names in the pipe's arguments and environment; empty:
+	// a list's name has to be unique, and a sender without a domain is kept as null.
+	Domain string
+	Limits Limits
+	// Log gets one line per stored entry and per temporary refusal.
+	Log *slog.Logger
+}
+
+// Intake is the way in. Its methods may be used at the same time.
+type Intake struct {
+	Config
+	door   *door
+	memory atomic.Int64 // octets of messages in hand
+}
+
+// New makes an Intake. Nothing is touched until a method is called.
+func New(c Config) *Intake {
+	c.Limits = c.Limits.withDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Wake == nil {
+		c.Wake = func(queue.Name, lists.ID) {}
+	}
+	return &Intake{Config: c, door: newDoor(c.Limits)}
+}
+
+// accept is the enqueue path: one entry per distinct target, under one trace id. It
+// calls answer once per target, in order; equal targets share an entry and thus an
+// answer. A nil error means that the entry is durable.
+func (in *Intake) accept(ctx context.Context, env queue.Envelope, targets []lists.Target, raw []byte, answer func(int, error)) {
+	done := make(map[lists.Target]error, len(targets))
+	for i, t := range targets {
+		err, repeat := done[t]
+		if !repeat {
+			err = in.put(ctx, env, t, raw)
+			done[t] = err
+		}
+		answer(i, err)
+		if err == nil && !repeat {
+			in.Wake(queueOf(t), t.List)
+		}
+	}
+}
+
+func (in *Intake) put(ctx context.Context, env queue.Envelope, t lists.Target, raw []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, in.Limits.Store)
+	defer cancel()
+	env.Target = t
+	e := &queue.Entry{Queue: queueOf(t), List: t.List, Envelope: env, Raw: raw}
+	id, err := in.Spool.Put(ctx, e)
+	if err != nil {
+		return fmt.Errorf("store entry for %s: %w", t.Address(), err)
+	}
+	in.Log.Info("stored", "entry", id, "queue", e.Queue, "list", t.List, "trace", env.Trace)
+	return nil
+}
+
+// resolve asks whose address a is. The answer "nobody's" is passed on only if the
+// error shows no trouble beside it.
+func (in *Intake) resolve(ctx context.Context, a mailaddr.Address) (lists.Target, error) {
+	ctx, cancel := context.WithTimeout(ctx, in.Limits.Store)
+	defer cancel()
+	t, err := in.Directory.Resolve(ctx, a)
+	switch {
+	case err == nil:
+		return t, nil
+	case errors.Is(err, lists.ErrNoList) && !doubtful(err):
+		return lists.Target{}, errNoList
+	}
+	return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
+}
+
+// queueOf is where mail for a target waits.
+func queueOf(t lists.Target) queue.Name {
+	switch {
+	case t.List == lists.Site, t.Sub == lists.SubPost, t.Sub == lists.SubOwner:
+		return queue.In
+	case t.Sub == lists.SubBounces:
+		return queue.Bounces
+	}
+	return queue.Command
+}
+
+// newTrace makes the id under which a message is followed.
+func newTrace() string { return strings.ToLower(rand.Text()) }
