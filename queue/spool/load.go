@@ -1,0 +1,104 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/locking/fsys"
+	"qrunner/queue"
+)
+
+// IDs lists a folder afresh, oldest first. Names that are no entry's are among
+// them, for Load to refuse; dot files and folders are not (the latter are logged).
+func (s *Spool) IDs(ctx context.Context, q queue.Name, list lists.ID) ([]queue.ID, error) {
+	all, err := s.c.FS.ReadDir(Dir(q, list))
+	if fsys.Gone(err) {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list queue: %w", err)
+	}
+	names, odd := entryNames(all)
+	for _, n := range odd {
+		s.c.Log.WarnContext(ctx, "not an entry, left alone", "queue", q, "list", list, "entry", n)
+	}
+	ids := make([]queue.ID, len(names))
+	for i, n := range names {
+		ids[i] = queue.ID(n)
+	}
+	return ids, ctx.Err()
+}
+
+// Load reads an entry. Its errors are fs.ErrNotExist, *CorruptError (after a clean
+// read only), ErrNewer, and troubles of the share.
+func (s *Spool) Load(ctx context.Context, q queue.Name, list lists.ID, id queue.ID) (*queue.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("load entry: %w", err)
+	}
+	name := path.Join(Dir(q, list), string(id))
+	data, err := readClean(s.c.FS, name)
+	if err != nil {
+		return nil, fmt.Errorf("load entry: %w", err)
+	}
+	e, err := Decode(data)
+	if err == nil && (e.ID != id || e.Queue != q || e.List != list) {
+		err = &CorruptError{Why: fmt.Sprintf("the file says that it is %s", Key(e.Queue, e.List, e.ID))}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load entry: %w", named(err, name))
+	}
+	return e, nil
+}
+
+// readClean reads a whole file. One that is too long to be ours is corrupt; every
+// other error is the share's.
+func readClean(f fsys.FS, name string) ([]byte, error) {
+	data, err := fsys.ReadFile(f, name, MaxSize)
+	if errors.Is(err, fsys.ErrTooLarge) {
+		return nil, &CorruptError{Name: name, Why: "larger than any entry"}
+	}
+	return data, err
+}
+
+// named puts a file's name into what decoding said.
+func named(err error, name string) error {
+	var bad *CorruptError
+	if errors.As(err, &bad) {
+		return &CorruptError{Name: name, Why: bad.Why}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// Tidy is called by the holder when a queue of its list looks empty: it removes the
+// folder. False means that there is something in it after all: list it again.
+func (s *Spool) Tidy(ctx context.Context, h *store.Holder, q queue.Name) (bool, error) {
+	name := Dir(q, h.ID())
+	err := s.c.FS.Remove(name)
+	if err == nil || fsys.Gone(err) {
+		return true, nil
+	}
+	// Not empty, or so the server says: a v3 client can fail to see a new name
+	// until the folder's time changes.
+	d, derr := s.c.FS.OpenDir(name)
+	if fsys.Gone(derr) {
+		return true, nil
+	}
+	if derr != nil {
+		return false, fmt.Errorf("tidy queue: %w", derr)
+	}
+	defer d.Close()
+	if err := d.Touch(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("tidy queue: %w", err)
+	}
+	all, err := d.ReadDir()
+	if err != nil && !fsys.Gone(err) {
+		return false, fmt.Errorf("tidy queue: %w", err)
+	}
+	names, _ := entryNames(all)
+	return len(names) == 0, nil
+}

@@ -1,0 +1,153 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/locking"
+	"qrunner/locking/fsys"
+)
+
+// Recover finishes what former holders left: first the hand-overs that are open in
+// the state, then stage folders of older grants that none of them names. The
+// holder calls it after the grant, before it looks at any entry, and again after an
+// Attempt whose Commit returned an error and left the lease intact.
+func (s *Spool) Recover(ctx context.Context, h *store.Holder) error {
+	var open []store.Handover
+	for _, ho := range h.State().Handovers() {
+		if !s.isDone(h, ho.Entry) {
+			open = append(open, ho)
+		}
+	}
+	if len(open) > 0 {
+		s.c.Log.InfoContext(ctx, "finishing hand-overs of an earlier grant", "list", h.ID(), "count", len(open))
+	}
+	if err := s.carryOut(ctx, h, open); err != nil {
+		return fmt.Errorf("recover list %s: %w", h.ID(), err)
+	}
+	if err := s.sweepStage(ctx, h); err != nil {
+		return fmt.Errorf("recover list %s: %w", h.ID(), err)
+	}
+	if !h.Unclean() {
+		return nil
+	}
+	if err := s.sweepHeld(ctx, h); err != nil {
+		return fmt.Errorf("recover list %s: %w", h.ID(), err)
+	}
+	return nil
+}
+
+// stageName is a stage folder's name: whose attempt it is.
+type stageName struct {
+	incarnation string
+	token       locking.Token
+	try         uint64
+}
+
+// String is "<incarnation>.<token>.<try>".
+func (n stageName) String() string {
+	return fmt.Sprintf("%s.%d.%d", n.incarnation, n.token, n.try)
+}
+
+func parseStage(s string) (stageName, bool) {
+	rest, try, ok1 := cutLast(s)
+	inc, token, ok2 := cutLast(rest)
+	t, err1 := strconv.ParseUint(token, 10, 64)
+	k, err2 := strconv.ParseUint(try, 10, 64)
+	n := stageName{inc, locking.Token(t), k}
+	return n, ok1 && ok2 && err1 == nil && err2 == nil && n.String() == s
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, '.')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// sweepStage removes attempts of older grants that no open hand-over names. Such an
+// attempt can never be named any more: this grant's fence stands above its token.
+// So a sweeper that sleeps and goes on after its own time still does no harm.
+// Attempts of another incarnation are left: which of the two is older, no name tells.
+func (s *Spool) sweepStage(ctx context.Context, h *store.Holder) error {
+	dir := path.Join(root, "stage", string(h.ID()))
+	all, err := s.c.FS.ReadDir(dir)
+	if fsys.Gone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, ho := range h.State().Handovers() {
+		named[path.Base(ho.Stage)] = true
+	}
+	var errs []error
+	for _, e := range all {
+		n, ok := parseStage(e.Name)
+		if !ok || n.incarnation != h.State().Incarnation() || n.token >= h.Token() || named[e.Name] {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.c.Log.InfoContext(ctx, "removing an attempt that came to nothing", "list", h.ID(), "entry", e.Name)
+		errs = append(errs, removeTree(s.c.FS, path.Join(dir, e.Name)))
+	}
+	return errors.Join(errs...)
+}
+
+// removeTree removes a file, or a folder with what is in it; what is gone is no error.
+func removeTree(f fsys.FS, name string) error {
+	err := f.Remove(name)
+	if err == nil || fsys.Gone(err) {
+		return nil
+	}
+	list, lerr := f.ReadDir(name)
+	if lerr != nil {
+		return err
+	}
+	for _, e := range list {
+		if err := removeTree(f, path.Join(name, e.Name)); err != nil {
+			return err
+		}
+	}
+	return fsys.RemoveAny(f, name)
+}
+
+func heldFile(list lists.ID, id string) string {
+	return path.Join("lists", string(list), "held", id)
+}
+
+// sweepHeld removes files of held posts that the state does not name: dropped by a
+// commit whose host did not come to remove them. The listing comes before the proof
+// that we are still the holder: so what it shows and our state does not name can be
+// no successor's.
+func (s *Spool) sweepHeld(ctx context.Context, h *store.Holder) error {
+	all, err := s.c.FS.ReadDir(path.Dir(heldFile(h.ID(), "x")))
+	if fsys.Gone(err) {
+		return nil
+	}
+	if err == nil {
+		err = h.Verify(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range all {
+		if _, held := h.State().HeldPost(e.Name); held || strings.HasPrefix(e.Name, ".") {
+			continue
+		}
+		s.c.Log.InfoContext(ctx, "removing the file of a post that is held no more", "list", h.ID(), "entry", e.Name)
+		errs = append(errs, fsys.RemoveAny(s.c.FS, heldFile(h.ID(), e.Name)))
+	}
+	return errors.Join(errs...)
+}
