@@ -113,18 +113,23 @@ type standing struct {
 // folder itself passes changed; otherwise, and before the answer is no, the folder
 // is touched, so that the listing is a fresh one.
 func (l *Locker) owns(p paths, c *claim, changed bool) (standing, error) {
-	var s standing
 	links, now, err := l.touch(c)
+	if fsys.Gone(err) {
+		return standing{}, nil
+	}
 	if err != nil {
-		if fsys.Gone(err) {
-			return s, nil
-		}
-		return s, fmt.Errorf("verify lock: %w", err)
+		return standing{}, fmt.Errorf("verify lock: %w", err)
 	}
-	s.now = now
 	if links < 2 {
-		return s, nil
+		return standing{now: now}, nil
 	}
+	return l.named(p, c, now, changed)
+}
+
+// named is the second half of owns, for a claim that was just seen to have two links.
+func (l *Locker) named(p paths, c *claim, now time.Time, changed bool) (standing, error) {
+	s := standing{now: now}
+	var err error
 	for _, fresh := range []bool{!changed, true} {
 		if s.names, err = l.list(p.dir, fresh); err != nil {
 			return s, fmt.Errorf("verify lock: %w", err)

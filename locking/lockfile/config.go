@@ -3,6 +3,8 @@ package lockfile
 import (
 	"context"
 	crand "crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -178,11 +180,11 @@ func (l *Locker) jitter() time.Duration {
 func (l *Locker) random(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := ""
+	b := make([]byte, 0, 16)
 	for range n {
-		s += fmt.Sprintf("%016x", l.rand.Uint64())
+		b = binary.BigEndian.AppendUint64(b, l.rand.Uint64())
 	}
-	return s
+	return hex.EncodeToString(b)
 }
 
 // sleep waits for d, and reports whether ctx is still alive then.

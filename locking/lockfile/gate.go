@@ -14,7 +14,7 @@ import (
 type slot struct {
 	busy  bool
 	queue []chan struct{} // who waits to come in, oldest first; closed when let in
-	used  time.Duration   // by Mono, when somebody last came or went
+	used  time.Duration   // by Mono, when somebody last went
 	memory
 }
 
@@ -116,7 +116,6 @@ func (l *Locker) slot(key locking.Key) *slot {
 		s = &slot{memory: newMemory(l.cfg.ExamineEvery, l.rand)}
 		l.slots[key] = s
 	}
-	s.used = l.cfg.Mono()
 	return s
 }
 

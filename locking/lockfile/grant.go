@@ -52,9 +52,11 @@ func (a *attempt) confirm(ctx context.Context, le *Lease) (s standing, err error
 		le.mu.Unlock()
 	}
 	for range verifyTries {
-		// The link was a change of our own in the folder; after a fence that is
-		// too long ago to count.
-		s, err = a.l.owns(a.paths, a.claim, fencer == nil)
+		if fencer == nil { // the link was a change of our own just now, its count is fresh
+			s, err = a.l.named(a.paths, a.claim, a.now, true)
+		} else {
+			s, err = a.l.owns(a.paths, a.claim, false)
+		}
 		if err == nil || !sleep(le.ctx, a.l.cfg.Base/10) {
 			break
 		}

@@ -130,8 +130,7 @@ func (le *Lease) Unlock(ctx context.Context) error {
 	le.unlocked = true
 	le.mu.Unlock()
 	le.end(locking.ErrReleased)
-	done := make(chan error, 1)
-	go func() {
+	give := func() error {
 		r, err := le.l.release(le.paths, le.claim)
 		if was == nil && err == nil && !r.owner {
 			was = locking.ErrLost
@@ -139,17 +138,21 @@ func (le *Lease) Unlock(ctx context.Context) error {
 		}
 		le.l.event(Event{Kind: EventReleased, Key: le.paths.key, Token: le.Token()})
 		le.l.handOver(le.slot, le.leave, r.foreign)
-		done <- firstErr(was, err)
-	}()
-	err := le.await(ctx, done)
-	if err != nil {
+		return firstErr(was, err)
+	}
+	if err := le.await(ctx, give); err != nil {
 		return fmt.Errorf("unlock %s: %w", le.paths.key, err)
 	}
 	return nil
 }
 
-// await waits for a release; after the end of ctx no longer than two sleeps.
-func (le *Lease) await(ctx context.Context, done <-chan error) error {
+// await does f; after the end of ctx it waits for it no longer than two sleeps.
+func (le *Lease) await(ctx context.Context, f func() error) error {
+	if ctx.Done() == nil {
+		return f()
+	}
+	done := make(chan error, 1)
+	go func() { done <- f() }()
 	select {
 	case err := <-done:
 		return err

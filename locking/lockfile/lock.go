@@ -66,6 +66,13 @@ func (a *attempt) tryLocal() bool {
 
 // run does f, which ends soon after ctx does unless a call on the share hangs.
 func (a *attempt) run(ctx context.Context, f func() (*Lease, error)) (locking.Lease, error) {
+	if ctx.Done() == nil { // nobody could stop it anyway
+		le, err := f()
+		if err != nil {
+			return nil, err
+		}
+		return le, nil
+	}
 	type result struct {
 		le  *Lease
 		err error

@@ -1,0 +1,89 @@
+package lockfile
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"qrunner/locking"
+)
+
+// contender is the environment of a child that BenchmarkProcesses starts: the share,
+// the gate's folder, and when to begin and to stop, as Unix times.
+const contender = "LOCKFILE_CONTENDER"
+
+// TestContender is such a child. It holds the lock for a millisecond, again and again.
+func TestContender(t *testing.T) {
+	var share, gate string
+	var begin, end int64
+	if _, err := fmt.Sscan(os.Getenv(contender), &share, &gate, &begin, &end); err != nil {
+		t.Skip("only a child of BenchmarkProcesses runs this")
+	}
+	l := realLocker(t, share, gate)
+	time.Sleep(time.Until(time.UnixMilli(begin)))
+	ctx, stop := context.WithDeadline(context.Background(), time.UnixMilli(end))
+	defer stop()
+	var n int
+	var longest time.Duration
+	for ctx.Err() == nil {
+		start := time.Now()
+		le, err := l.Lock(ctx, listKey, locking.Exclusive)
+		longest = max(longest, time.Since(start))
+		if err != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		if err := le.Unlock(context.Background()); err != nil {
+			t.Error(err)
+		}
+		n++
+	}
+	fmt.Println("contender", n, longest.Milliseconds())
+}
+
+// BenchmarkProcesses is several processes of one machine that hold one lock for 1 ms
+// each in turn: Jain's index of their grants, 1 being even, and the longest wait.
+func BenchmarkProcesses(b *testing.B) {
+	for _, n := range []int{2, 8, 16} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				contend(b, n, 4*time.Second)
+			}
+		})
+	}
+}
+
+func contend(b *testing.B, procs int, d time.Duration) {
+	share, gate := b.TempDir(), b.TempDir()
+	begin := time.Now().Add(time.Second)
+	cmds := make([]*exec.Cmd, procs)
+	out := make([]strings.Builder, procs)
+	for i := range cmds {
+		c := exec.Command(os.Args[0], "-test.run", "^TestContender$")
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d", contender, share, gate,
+			begin.UnixMilli(), begin.Add(d).UnixMilli()))
+		c.Stdout, c.Stderr = &out[i], os.Stderr
+		if err := c.Start(); err != nil {
+			b.Fatal(err)
+		}
+		cmds[i] = c
+	}
+	var sum, squares, longest float64
+	for i, c := range cmds {
+		var n, ms float64
+		if err := c.Wait(); err != nil {
+			b.Fatalf("%v: %s", err, out[i].String())
+		}
+		if _, err := fmt.Sscanf(out[i].String(), "contender %g %g", &n, &ms); err != nil {
+			b.Fatalf("%v: %s", err, out[i].String())
+		}
+		sum, squares, longest = sum+n, squares+n*n, max(longest, ms)
+	}
+	b.ReportMetric(sum*sum/(float64(procs)*squares), "jain")
+	b.ReportMetric(longest, "ms-longest-wait")
+	b.ReportMetric(sum/d.Seconds(), "grants/s")
+}
