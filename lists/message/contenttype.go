@@ -25,16 +25,6 @@ func (m *Message) ContentType() ContentType {
 // Charset is the named charset; "" if none is.
 func (t ContentType) Charset() string { return t.Params["charset"] }
 
-// Signed reports a type whose content must not be touched: a signature covers it, or
-// it is encrypted.
-func (t ContentType) Signed() bool {
-	switch t.Media {
-	case "multipart/signed", "multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime", "application/pgp-encrypted":
-		return true
-	}
-	return false
-}
-
 // lenientType takes out of a broken field what can be read.
 func lenientType(v string) (string, map[string]string) {
 	media, rest, _ := strings.Cut(v, ";")

@@ -31,7 +31,7 @@ func (f Field) Value() string {
 // NewField makes a field, folded at blanks where it is long. CR, LF and NUL in the
 // value become blanks.
 func NewField(name, value string) Field {
-	return Field{Name: name, Raw: []byte(fold(name+":", value))}
+	return Field{Name: name, Raw: []byte(fold(name+":", shortWords(value)))}
 }
 
 // OneLine turns CR, LF and NUL into blanks: what has passed here can start no

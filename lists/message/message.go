@@ -62,12 +62,17 @@ func (m *Message) Del(name string) {
 	m.DelFunc(func(f Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// DelFunc removes every field that del picks.
+// DelFunc removes every field that del picks; it is asked once for each, in order.
 func (m *Message) DelFunc(del func(Field) bool) {
-	if !slices.ContainsFunc(m.fields, del) {
-		return
+	kept := make([]Field, 0, len(m.fields))
+	for _, f := range m.fields {
+		if !del(f) {
+			kept = append(kept, f)
+		}
 	}
-	m.edit(slices.DeleteFunc(slices.Clone(m.fields), del))
+	if len(kept) < len(m.fields) {
+		m.edit(kept)
+	}
 }
 
 // Set replaces the first field of that name and removes the others; one that is

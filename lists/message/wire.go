@@ -33,7 +33,7 @@ func wireField(f Field) []byte {
 	if kept := f.Name + ":" + foldedAgain(lines); sound([]byte(kept)) {
 		return []byte(kept)
 	}
-	return []byte(fold(f.Name+":", shortWords(f.Value())))
+	return NewField(f.Name, f.Value()).Raw
 }
 
 // foldedAgain joins the lines of a field as they were folded, without any that is

@@ -1,0 +1,75 @@
+package handlers
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/lists/mailaddr"
+	"qrunner/lists/message"
+)
+
+// once are the fields that RFC 5322 §3.6 (and MIME) allow once: receivers refuse mail
+// with two of them, or pick another one than the rules looked at.
+var once = []string{
+	"Date", "From", "Sender", "Reply-To", "Message-ID", "In-Reply-To", "References", "Subject",
+	"MIME-Version", "Content-Type", "Content-Transfer-Encoding",
+}
+
+func cookHeaders(_ context.Context, p *lists.Post) error {
+	complete(p)
+	beenThere(p.Message, p.List.ID.Posting())
+	if !p.Message.Has("Precedence") {
+		p.Message.Add("Precedence", "list")
+	}
+	return nil
+}
+
+// cookOwner marks mail to the owners with their address, not the list's: a post that
+// somebody sends on to the owners has been on the list, and that is no loop.
+func cookOwner(_ context.Context, p *lists.Post) error {
+	complete(p)
+	beenThere(p.Message, p.Target.Address())
+	return nil
+}
+
+func cookNotice(_ context.Context, p *lists.Post) error {
+	complete(p)
+	if !p.Message.Has("Precedence") {
+		p.Message.Add("Precedence", "bulk")
+	}
+	if p.List.ID != lists.Site && !p.Message.Has("List-Id") {
+		p.Message.Add("List-Id", listID(p.List))
+	}
+	return nil
+}
+
+// complete makes the header what RFC 5322 §3.6 asks for: nothing twice that may be
+// there once (the first stays), a date, a message id.
+func complete(p *lists.Post) {
+	var seen []string
+	p.Message.DelFunc(func(f message.Field) bool {
+		name := strings.ToLower(f.Name)
+		if slices.Contains(seen, name) {
+			return true
+		}
+		if oneOf(name, once) {
+			seen = append(seen, name)
+		}
+		return false
+	})
+	if !p.Message.Has("Date") {
+		p.Message.Add("Date", p.Received.UTC().Format(time.RFC1123Z))
+	}
+	if p.Message.MessageID() == "" {
+		// Made from the trace, so that every copy and every try has the same one.
+		p.Message.Set("Message-ID", "<"+p.Trace+"@"+p.Target.Address().Domain()+">")
+	}
+}
+
+// beenThere adds a loop mark; those of other lists stay.
+func beenThere(m *message.Message, a mailaddr.Address) {
+	m.Add("X-BeenThere", string(a))
+}

@@ -1,0 +1,163 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/base64"
+	"mime/quotedprintable"
+	"strings"
+
+	"qrunner/lists/message"
+)
+
+// maxLine is the longest line of RFC 5322 §2.1.1, in octets.
+const maxLine = 998
+
+// appendText adds the footer to the end of a plain text. It gives up, and nothing is
+// changed, if the text is an attachment, if it is not what its charset or transfer
+// encoding says, or if the charset lacks a character of the footer. The octets of
+// the text stay, except that lines over the limit make it quoted-printable.
+func appendText(m *message.Message, footer string) bool {
+	if d := strings.ToLower(m.Get("Content-Disposition")); strings.HasPrefix(d, "attachment") {
+		return false
+	}
+	t := m.ContentType()
+	if !asciiBased(t.Charset()) {
+		return false
+	}
+	if flowed := strings.EqualFold(t.Params["format"], "flowed"); flowed {
+		footer = fixedLines(footer)
+	}
+	encoded, ok := message.FromUTF8(footer, t.Charset())
+	if !ok {
+		return false
+	}
+	switch m.Encoding() {
+	case "7bit", "8bit", "binary":
+		return appendIdentity(m, encoded, t.Charset())
+	case "quoted-printable":
+		return appendQuoted(m, encoded, t.Charset())
+	case "base64":
+		return appendBase64(m, encoded, t.Charset())
+	}
+	return false
+}
+
+func appendIdentity(m *message.Message, footer []byte, charset string) bool {
+	if _, ok := message.ToUTF8(m.Body(), charset); !ok {
+		return false
+	}
+	body := join(m.Body(), footer)
+	if longLine(body) {
+		m.Set("MIME-Version", "1.0")
+		m.Set("Content-Transfer-Encoding", "quoted-printable")
+		body = quotedPrintable(body)
+	} else if eightBit(footer) && m.Encoding() == "7bit" {
+		m.Set("MIME-Version", "1.0")
+		m.Set("Content-Transfer-Encoding", "8bit")
+	}
+	m.SetBody(body)
+	return true
+}
+
+// appendQuoted leaves the encoded text alone and encodes the footer behind it.
+func appendQuoted(m *message.Message, footer []byte, charset string) bool {
+	root, err := m.Structure()
+	if err != nil {
+		return false
+	}
+	text := root.Decode(m.Body())
+	if _, ok := message.ToUTF8(text, charset); !ok {
+		return false
+	}
+	body := m.Body()
+	if cut := bytes.TrimRight(body, " \t\r\n"); bytes.HasSuffix(cut, []byte("=")) {
+		body = cut[:len(cut)-1] // a soft line break at the very end
+	}
+	m.SetBody(join(body, quotedPrintable(softEnd(text, footer))))
+	return true
+}
+
+func appendBase64(m *message.Message, footer []byte, charset string) bool {
+	packed := bytes.Join(bytes.Fields(m.Body()), nil)
+	text := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
+	n, err := base64.StdEncoding.Decode(text, packed)
+	if _, ok := message.ToUTF8(text[:n], charset); err != nil || !ok {
+		return false
+	}
+	code := base64.StdEncoding.EncodeToString(join(text[:n], footer))
+	var out bytes.Buffer
+	for len(code) > 0 {
+		n := min(len(code), 76)
+		out.WriteString(code[:n] + "\r\n")
+		code = code[n:]
+	}
+	m.SetBody(out.Bytes())
+	return true
+}
+
+// join puts the footer on a line of its own under the text.
+func join(text, footer []byte) []byte {
+	out := bytes.Clone(text)
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, "\r\n"...)
+	}
+	return append(out, softEnd(text, footer)...)
+}
+
+// softEnd puts an empty line before the footer if the text's last line ends in a
+// blank: in format=flowed that line would go on in the footer (RFC 3676 §4.1).
+func softEnd(text, footer []byte) []byte {
+	if bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte(" ")) && !bytes.HasPrefix(footer, []byte("\r\n")) {
+		return append([]byte("\r\n"), footer...)
+	}
+	return footer
+}
+
+// fixedLines makes a text safe for format=flowed (RFC 3676 §4.2, §4.4): no line that
+// would flow into the next, what would look quoted is stuffed with a blank.
+func fixedLines(s string) string {
+	lines := strings.Split(s, "\r\n")
+	for i, l := range lines {
+		if l != "-- " {
+			l = strings.TrimRight(l, " ")
+		}
+		if strings.HasPrefix(l, ">") || strings.HasPrefix(l, " ") || strings.HasPrefix(l, "From ") {
+			l = " " + l
+		}
+		lines[i] = l
+	}
+	return strings.Join(lines, "\r\n")
+}
+
+// asciiBased reports whether ASCII text of the charset is ASCII octets, so that a
+// footer can follow whatever stands before it (not so: UTF-16, ISO-2022-JP's shifts).
+func asciiBased(charset string) bool {
+	if strings.HasPrefix(strings.ToLower(charset), "iso-2022-") {
+		return false
+	}
+	const probe = "Az ~\r\n"
+	b, ok := message.FromUTF8(probe, charset)
+	return ok && string(b) == probe
+}
+
+func eightBit(b []byte) bool {
+	return bytes.IndexFunc(b, func(r rune) bool { return r >= 0x80 }) >= 0
+}
+
+func longLine(b []byte) bool {
+	for line := range bytes.Lines(b) {
+		if len(bytes.TrimRight(line, "\r\n")) > maxLine {
+			return true
+		}
+	}
+	return false
+}
+
+// quotedPrintable encodes text (RFC 2045 §6.7).
+func quotedPrintable(b []byte) []byte {
+	var out bytes.Buffer
+	w := quotedprintable.NewWriter(&out)
+	_, _ = w.Write(b) // a bytes.Buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
+}

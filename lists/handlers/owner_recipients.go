@@ -1,0 +1,26 @@
+package handlers
+
+import (
+	"context"
+
+	"qrunner/lists"
+)
+
+// ownerRecipients: nobody's mail to the owners is lost because a list has none.
+func ownerRecipients(_ context.Context, p *lists.Post) error {
+	p.Recipients = nil
+	for _, role := range []lists.Role{lists.RoleOwner, lists.RoleModerator} {
+		for m := range p.List.Roster.All(role) {
+			if m.Status == "" || m.Status == lists.StatusEnabled {
+				p.Recipients = append(p.Recipients, recipient(lists.KindOwner, m.ID, m.Address))
+			}
+		}
+	}
+	if len(p.Recipients) == 0 {
+		for _, a := range p.SiteOwners {
+			p.Recipients = append(p.Recipients, recipient(lists.KindOwner, 0, a))
+		}
+	}
+	p.Recipients = distinct(p.Recipients)
+	return nil
+}

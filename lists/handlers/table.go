@@ -1,0 +1,29 @@
+package handlers
+
+// Posting is what happens to an accepted post, in order. The archive gets the post
+// as the list's header fields make it, without decoration.
+var Posting = []Handler{
+	{"member-recipients", memberRecipients, "Everybody who gets each post by itself."},
+	{"avoid-duplicates", avoidDuplicates, "Nobody gets two copies."},
+	{"cleanse", cleanse, "Passwords, and requests that the list must not pass on, go."},
+	{"cleanse-dkim", cleanseDKIM, "The author's signatures go, if the list says so."},
+	{"cook-headers", cookHeaders, "What RFC 5322 wants once, the loop mark, Precedence."},
+	{"subject-prefix", subjectPrefix, "The list's prefix before the subject, once."},
+	{"rfc-2369", rfc2369, "List-Id and the other List-* fields."},
+	{"to-archive", toArchive, "A copy for the archive."},
+	{"decorate", decorate, "The footer."},
+	{"received", received, "Our trace field."},
+}
+
+// Owner is what happens to mail for the owners.
+var Owner = []Handler{
+	{"owner-recipients", ownerRecipients, "Owners and moderators, or the site owners if there are none."},
+	{"cleanse", cleanse, "Passwords, and requests that must not be passed on, go."},
+	{"cook-owner", cookOwner, "What RFC 5322 wants once, the loop mark."},
+	{"received", received, "Our trace field."},
+}
+
+// Virgin is what happens to mail that qrunner itself wrote.
+var Virgin = []Handler{
+	{"cook-notice", cookNotice, "What RFC 5322 wants once, List-Id, Precedence."},
+}

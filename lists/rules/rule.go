@@ -1,0 +1,29 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+
+	"qrunner/lists"
+)
+
+// Rule is a row of a chain.
+type Rule struct {
+	// Name is Mailman's name of the rule; it stands in headers, logs and notices.
+	Name string
+	// Check looks at a post and says what it found; nil means nothing. It changes
+	// nothing. A hit that comes with a rule's name sums up what others found and is
+	// not noted as one more. An error means that it could not tell: the post waits,
+	// and is asked about again.
+	Check func(context.Context, *lists.Post) (*lists.Hit, error)
+	// Action follows a hit that does not say its own. ActionDefer: noted, and the
+	// rule "any" decides.
+	Action lists.Action
+	// Doc is one sentence for the manual.
+	Doc string
+}
+
+// hit is a finding in words.
+func hit(format string, args ...any) (*lists.Hit, error) {
+	return &lists.Hit{Reason: fmt.Sprintf(format, args...)}, nil
+}
