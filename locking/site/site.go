@@ -9,6 +9,8 @@ package site
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 
 	"qrunner/locking/fsys"
 )
@@ -38,15 +40,34 @@ type Marker struct {
 	Format int
 }
 
-// Init makes the marker and the top folders. What is there already is kept, so it
-// may be called again, and by several hosts at once: they all return the same
-// marker. Everything is on stable storage when it returns nil.
-func Init(ctx context.Context, f fsys.FS) (Marker, error) {
-	return Marker{}, errors.ErrUnsupported
-}
-
 // Check reads the marker. Its errors are ErrNoSite, ErrNewer and ErrDamaged, each
 // wrapped in a text that names the remedy, or a trouble of the share.
+//
+// Right after the first Init on another host, NFS may answer ErrNoSite for up to
+// half a minute; never the other way round.
 func Check(ctx context.Context, f fsys.FS) (Marker, error) {
-	return Marker{}, errors.ErrUnsupported
+	if err := ctx.Err(); err != nil {
+		return Marker{}, fmt.Errorf("check site: %w", err)
+	}
+	data, err := fsys.ReadFile(f, File, maxMarker)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Marker{}, fmt.Errorf("check site: %w: mount the share, or, if it is new, run \"qrunner init\"", ErrNoSite)
+	case errors.Is(err, fsys.ErrTooLarge):
+		return Marker{}, damaged("too large")
+	case err != nil:
+		return Marker{}, fmt.Errorf("check site: %w", err)
+	}
+	m, err := parse(data)
+	if err != nil {
+		return Marker{}, damaged(err.Error())
+	}
+	if m.Format > Format {
+		return m, fmt.Errorf("check site: %w (format %d, known up to %d): upgrade qrunner on this host", ErrNewer, m.Format, Format)
+	}
+	return m, nil
+}
+
+func damaged(why string) error {
+	return fmt.Errorf("check site: %w (%s): restore it from a backup; its text says what belongs into it", ErrDamaged, why)
 }
