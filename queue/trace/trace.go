@@ -8,13 +8,9 @@
 package trace
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"time"
 
 	"qrunner/lists"
-	"qrunner/locking/fsys"
 	"qrunner/queue"
 )
 
@@ -25,7 +21,7 @@ type Event struct {
 	Host string    `json:"host"`
 	// Trace names the message on all its ways.
 	Trace string `json:"trace"`
-	// MessageID is the message's own, with its angle brackets.
+	// MessageID is the message's own, with or without its angle brackets.
 	MessageID string     `json:"message_id,omitempty"`
 	List      lists.ID   `json:"list,omitempty"`
 	Entry     queue.ID   `json:"entry,omitempty"`
@@ -37,39 +33,11 @@ type Event struct {
 	Rcpt   string `json:"rcpt,omitempty"`
 }
 
-// Config is what a Log needs.
-type Config struct {
-	FS   fsys.FS
-	Host string
-	// Now dates events; a host's own clock.
-	Now func() time.Time
-	Log *slog.Logger
-}
+// root is the traces' folder on the share.
+const root = "trace"
 
-// Log takes this host's events.
-type Log struct{ c Config }
-
-// New makes a Log. Nothing is written until Run runs.
-func New(c Config) *Log { return &Log{c: c} }
-
-// Add takes an event. It never blocks; when too many wait to be written, e is
-// dropped and counted. A nil Log drops everything.
-func (l *Log) Add(ctx context.Context, e Event) {}
-
-// Run writes what Add takes until ctx ends, then writes what is left.
-func (l *Log) Run(ctx context.Context) error { return errors.ErrUnsupported }
-
-// Dropped is how many events were lost since the start.
-func (l *Log) Dropped() uint64 { return 0 }
-
-// Search reads the traces of all hosts and returns the events that match, in order
-// of time. Torn lines are skipped.
-func Search(ctx context.Context, f fsys.FS, match func(*Event) bool) ([]Event, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// Story is the whole history of the messages that text names: text is a trace id
-// or a Message-ID, with or without its angle brackets.
-func Story(ctx context.Context, f fsys.FS, text string) ([]Event, error) {
-	return nil, errors.ErrUnsupported
-}
+// dayForm names a day's file.
+const (
+	dayForm = "2006-01-02"
+	suffix  = ".jsonl"
+)
