@@ -40,10 +40,6 @@ type Post struct {
 	// Source says how the post came ("lmtp 192.0.2.1", "pipe"), Host which of our
 	// hosts works on it. Written by the stage; for the Received field.
 	Source, Host string
-	// Approved says that a moderator or an operator let the post pass; ApprovedBy
-	// names who. Written by the stage.
-	Approved   bool
-	ApprovedBy string
 	// SiteOwners get mail for the owners of a list that has none. Written by the stage.
 	SiteOwners []mailaddr.Address
 	// Hits are the rules that have matched so far. Written by chains.Judge.
@@ -55,6 +51,15 @@ type Post struct {
 	// Archive and Digest are the copies that go there, as they were when the handlers
 	// of these names took them; nil: none.
 	Archive, Digest *message.Message
+}
+
+// LoopMark is what X-BeenThere says on the copies of the post, and what makes it a
+// loop if it is there already: the address that it was sent to.
+func (p *Post) LoopMark() string {
+	if p.Target.List == Site {
+		return string(Site)
+	}
+	return string(p.Target.List.Address(p.Target.Sub))
 }
 
 // RecipientKind says why somebody gets a copy, and so whether they may drop out of

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"qrunner/lists"
-	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
 )
 
@@ -18,9 +17,10 @@ var once = []string{
 	"MIME-Version", "Content-Type", "Content-Transfer-Encoding",
 }
 
+// cookHeaders adds the loop mark; those of other lists stay.
 func cookHeaders(_ context.Context, p *lists.Post) error {
 	complete(p)
-	beenThere(p.Message, p.List.ID.Posting())
+	p.Message.Add("X-BeenThere", p.LoopMark())
 	if !p.Message.Has("Precedence") {
 		p.Message.Add("Precedence", "list")
 	}
@@ -31,7 +31,7 @@ func cookHeaders(_ context.Context, p *lists.Post) error {
 // somebody sends on to the owners has been on the list, and that is no loop.
 func cookOwner(_ context.Context, p *lists.Post) error {
 	complete(p)
-	beenThere(p.Message, p.Target.Address())
+	p.Message.Add("X-BeenThere", p.LoopMark())
 	return nil
 }
 
@@ -65,11 +65,10 @@ func complete(p *lists.Post) {
 	}
 	if p.Message.MessageID() == "" {
 		// Made from the trace, so that every copy and every try has the same one.
-		p.Message.Set("Message-ID", "<"+p.Trace+"@"+p.Target.Address().Domain()+">")
+		domain := p.List.ID.Domain()
+		if p.List.ID == lists.Site {
+			domain = p.Host
+		}
+		p.Message.Set("Message-ID", "<"+p.Trace+"@"+domain+">")
 	}
-}
-
-// beenThere adds a loop mark; those of other lists stay.
-func beenThere(m *message.Message, a mailaddr.Address) {
-	m.Add("X-BeenThere", string(a))
 }

@@ -25,7 +25,10 @@ func received(_ context.Context, p *lists.Post) error {
 	case "lmtp", "smtp":
 		b.WriteString(" with " + strings.ToUpper(protocol))
 	}
-	b.WriteString(" id " + p.Trace + " for <" + string(p.Target.Address()) + ">")
+	b.WriteString(" id " + p.Trace)
+	if p.Target.List != lists.Site {
+		b.WriteString(" for <" + string(p.Target.Address()) + ">")
+	}
 	p.Message.Prepend("Received", b.String()+"; "+p.Received.UTC().Format(time.RFC1123Z))
 	return nil
 }

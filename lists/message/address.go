@@ -21,7 +21,7 @@ type Mailbox struct {
 func (m *Message) Mailboxes(name string) []Mailbox {
 	var out []Mailbox
 	for _, v := range m.All(name) {
-		out = append(out, ParseMailboxes(v)...)
+		out = append(out, ParseAddressList(v)...)
 	}
 	return out
 }
@@ -39,10 +39,10 @@ func (m *Message) Addresses(names ...string) []mailaddr.Address {
 	return out
 }
 
-// ParseMailboxes reads an address list (RFC 5322 §3.4, obsolete forms included).
+// ParseAddressList reads an address list (RFC 5322 §3.4, obsolete forms included).
 // Groups are taken apart; an element with several paths in angle brackets yields
 // them all; quotes, comments and brackets that are never closed count as text.
-func ParseMailboxes(value string) []Mailbox {
+func ParseAddressList(value string) []Mailbox {
 	s := addressScanner{in: value}
 	var out []Mailbox
 	for s.pos < len(s.in) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseMailboxes(t *testing.T) {
+func TestParseAddressList(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                               "",
 		"anne@example.org":               "|anne@example.org",
@@ -40,7 +40,7 @@ func TestParseMailboxes(t *testing.T) {
 		"\"${admin} [% INCLUDE x %] {{.}}\" <anne@example.org>":    "${admin} [% INCLUDE x %] {{.}}|anne@example.org",
 	} {
 		var got []string
-		for _, b := range ParseMailboxes(in) {
+		for _, b := range ParseAddressList(in) {
 			a := string(b.Address)
 			if a == "" {
 				a = "!" + b.Raw

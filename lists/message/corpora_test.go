@@ -120,7 +120,7 @@ func TestStructureOfEveryMail(t *testing.T) {
 		}
 		for _, f := range m.Fields() {
 			DecodeHeader(f.Value())
-			ParseMailboxes(f.Value())
+			ParseAddressList(f.Value())
 		}
 	})
 }

@@ -30,7 +30,7 @@ func FuzzAddressList(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, b := range ParseMailboxes(s) {
+		for _, b := range ParseAddressList(s) {
 			if strings.ContainsAny(string(b.Address), " \r\n\x00<>") && !strings.HasPrefix(string(b.Address), `"`) {
 				t.Errorf("address %q out of %q", b.Address, s)
 			}

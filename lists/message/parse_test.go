@@ -156,7 +156,7 @@ func TestLinearTime(t *testing.T) {
 		m := Parse([]byte(raw))
 		for _, f := range m.Fields() {
 			v := f.Value()
-			ParseMailboxes(v)
+			ParseAddressList(v)
 			NewField("X", EncodeHeader(DecodeHeader(v)))
 		}
 		if root, err := m.Structure(); err == nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"qrunner/lists"
-	"qrunner/lists/mailaddr"
 )
 
 // maxHops is when RFC 5321 §6.3 lets us call it a loop.
@@ -14,7 +13,7 @@ const maxHops = 100
 // loop looks for the marks that the handlers put on each copy, and for nothing that
 // others may put on the first delivery already (Delivered-To, List-Post).
 func loop(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	if h := beenThere(p, p.List.ID.Posting()); h != nil {
+	if h := beenThere(p); h != nil {
 		return h, nil
 	}
 	// Two lists can have the same List-Id (a.b@c.org and a@b.c.org). X-BeenThere, which
@@ -26,16 +25,17 @@ func loop(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 }
 
 func ownerLoop(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	if h := beenThere(p, p.Target.Address()); h != nil {
+	if h := beenThere(p); h != nil {
 		return h, nil
 	}
 	return tooManyHops(p), nil
 }
 
-func beenThere(p *lists.Post, a mailaddr.Address) *lists.Hit {
+func beenThere(p *lists.Post) *lists.Hit {
+	mark := p.LoopMark()
 	for _, v := range p.Message.All("X-BeenThere") {
-		if strings.EqualFold(v, string(a)) {
-			return &lists.Hit{Reason: "X-BeenThere names " + string(a)}
+		if strings.EqualFold(v, mark) {
+			return &lists.Hit{Reason: "X-BeenThere names " + mark}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import "qrunner/lists"
 var Posting = []Rule{
 	{"null-sender", nullSender, lists.ActionDiscard, "The envelope sender is empty: a report or an automatic answer."},
 	{"no-senders", noSenders, lists.ActionHold, "From has no readable address."},
-	{"approved", approved, lists.ActionAccept, "A moderator let the post pass, or it carries the moderator's password."},
+	{"approved", approved, lists.ActionAccept, "The post carries the moderator's password."},
 	{"loop", loop, lists.ActionDiscard, "The post has been through this list already, or through a hundred hosts."},
 	{"banned-address", bannedAddress, lists.ActionDiscard, "A sender is on the ban list."},
 	{"header-match", headerMatch, lists.ActionHold, "A header field is as header_matches says."},
