@@ -151,9 +151,12 @@ func (c *conn) say(line string) {
 	io.WriteString(c.Conn, line+"\r\n")
 }
 
-// Close may be called again, and while others read.
+// Close may be called again, and while others read. The place is free by the time
+// that the client sees the end.
 func (c *conn) Close() error {
-	c.closed.Store(true)
+	if !c.closed.Swap(true) {
+		c.gate.door.leave(c.client)
+	}
 	err := c.Conn.Close()
 	c.gate.remove(c)
 	return err

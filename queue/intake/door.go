@@ -94,7 +94,6 @@ func (g *gate) remove(c *conn) {
 		return
 	}
 	delete(g.conns, c)
-	g.door.leave(c.client)
 	if g.closed && len(g.conns) == 0 {
 		close(g.empty)
 	}

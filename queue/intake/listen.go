@@ -84,6 +84,9 @@ type socket struct {
 	own  fs.FileInfo
 }
 
+// Addr is the socket's lasting name.
+func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
+
 // Close stops listening.
 func (s *socket) Close() error {
 	if now, err := os.Lstat(s.path); err == nil && os.SameFile(now, s.own) {
