@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // Change is one typed change of a list's state. The types of this package are all
@@ -50,15 +52,22 @@ func decode[C Change](raw json.RawMessage) (Change, error) {
 func strict(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	return d.Decode(v)
+	err := d.Decode(v)
+	switch {
+	case err == nil && d.More():
+		return errors.New("text behind the object")
+	case err != nil && strings.Contains(err.Error(), "unknown field"): // encoding/json has no type for it
+		return fmt.Errorf("%w: %w", ErrNewer, err)
+	}
+	return err
 }
 
-// changes is a list of changes as it stands in a record: objects of one field,
+// Changes is a list of changes as it stands in a record: objects of one field,
 // whose name is the kind.
-type changes []Change
+type Changes []Change
 
 // MarshalJSON implements json.Marshaler.
-func (cs changes) MarshalJSON() ([]byte, error) {
+func (cs Changes) MarshalJSON() ([]byte, error) {
 	out := make([]map[string]Change, len(cs))
 	for i, c := range cs {
 		out[i] = map[string]Change{c.Kind(): c}
@@ -67,7 +76,7 @@ func (cs changes) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (cs *changes) UnmarshalJSON(data []byte) error {
+func (cs *Changes) UnmarshalJSON(data []byte) error {
 	var raw []map[string]json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err

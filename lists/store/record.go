@@ -38,5 +38,5 @@ type Record struct {
 	Host    string        `json:"host"`
 	Actor   string        `json:"actor,omitempty"`
 	Reason  string        `json:"reason,omitempty"`
-	Changes changes       `json:"changes,omitempty"`
+	Changes Changes       `json:"changes,omitempty"`
 }

@@ -35,7 +35,8 @@ type State struct {
 	seenEnd    *set[seen]
 	attempts   *set[attempt]
 
-	list func() *lists.List
+	levels func(lists.ID) []lists.Level // settings below the list's own
+	list   func() *lists.List
 }
 
 // List is what rules and handlers see of the list.
@@ -93,6 +94,7 @@ func (s *State) Overrides() map[string]string {
 
 // seal makes the state ready for readers. levels are the settings below the list's.
 func (s *State) seal(levels func(lists.ID) []lists.Level) {
+	s.levels = levels
 	s.list = sync.OnceValue(func() *lists.List {
 		var ls []lists.Level
 		if levels != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"log/slog"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/locking"
@@ -17,7 +18,7 @@ type Config struct {
 	Locker locking.Locker
 	// Host names this host in records.
 	Host string
-	// Clock dates records.
+	// Clock dates records; nil for the time of day.
 	Clock clock.Clock
 	// Log gets what nobody is there to be told: a damaged snapshot, a snapshot
 	// that could not be written. nil for none.
@@ -25,7 +26,7 @@ type Config struct {
 	// Levels gives the settings below a list's own: style, site, domain. May be nil.
 	Levels func(lists.ID) []lists.Level
 	// SnapshotEvery is how many records a snapshot is newer than the one before;
-	// 0 means 500. Large lists take more, a thousandth of their roster.
+	// 0 means 500. Large lists take more: a thousandth of their roster.
 	SnapshotEvery int
 }
 
@@ -33,4 +34,22 @@ type Config struct {
 // methods may be called from any goroutine.
 type Store struct {
 	Config
+	cache *cache
+	names names
 }
+
+// Open returns the Store of a share. It does no I/O.
+func Open(c Config) *Store {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.SnapshotEvery <= 0 {
+		c.SnapshotEvery = 500
+	}
+	return &Store{Config: c, cache: newCache()}
+}
+
+func (s *Store) now() time.Time { return s.Clock().UTC().Round(0) }

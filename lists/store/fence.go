@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"qrunner/lists"
+	"qrunner/locking"
+)
+
+// fenceTries bounds how often a fence whose number was taken is made anew.
+const fenceTries = 16
+
+// fence is a fence record that stands.
+type fence struct {
+	gen  generation
+	n    uint64
+	temp string // our private name of it
+	view view   // a listing made after it, in which it is chained to the base
+}
+
+// fencer appends the fence record of a grant; it implements locking.Fencer.
+type fencer struct {
+	s    *Store
+	id   lists.ID
+	note string
+	got  *fence
+}
+
+// Fence implements locking.Fencer. A Locker whose grant failed after it may call
+// it again.
+func (f *fencer) Fence(ctx context.Context) (locking.Token, error) {
+	f.forget()
+	got, err := f.s.fence(ctx, f.id, f.note)
+	if err != nil {
+		return 0, err
+	}
+	f.got = got
+	return locking.Token(got.n), nil
+}
+
+func (f *fencer) forget() {
+	if f.got != nil {
+		f.s.drop(f.got.temp)
+		f.got = nil
+	}
+}
+
+// fence appends a fence record to the log of the list's current incarnation. The
+// one that is in memory will do: a list cannot be made again before its log has
+// its final record, which a holder meets when it loads.
+func (s *Store) fence(ctx context.Context, id lists.ID, note string) (*fence, error) {
+	g, known := s.cache.generation(id, 0)
+	if known && g.Incarnation != "" {
+		f, err := s.fenceIn(ctx, g, note)
+		if err == nil || !again(err) {
+			return f, err
+		}
+	}
+	now, err := s.current(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.fenceIn(ctx, now, note)
+}
+
+func (s *Store) fenceIn(ctx context.Context, g generation, note string) (*fence, error) {
+	dir := g.dir()
+	v, err := s.look(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	for range fenceTries {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		n := v.head() + 1
+		temp, got, err := s.putFence(dir, n, note)
+		if err != nil {
+			return nil, fmt.Errorf("fence list %s: %w", g.List, err)
+		}
+		if v, err = s.look(dir, true); err != nil {
+			s.drop(temp)
+			return nil, err
+		}
+		if got == placed && v.base() < n && v.chain(v.base()) >= n {
+			return &fence{gen: g, n: n, temp: temp, view: v}, nil
+		}
+		s.drop(temp)
+	}
+	if err := v.gap(v.base()); err != nil {
+		s.Log.Error("list is refused: its log has a gap", "list", g.List, "err", err)
+		return nil, err
+	}
+	return nil, fmt.Errorf("fence list %s: its log moves too fast", g.List)
+}
+
+// putFence writes a fence record and links it to number n.
+func (s *Store) putFence(dir folder, n uint64, note string) (temp string, got outcome, err error) {
+	data, err := encodeRecord(&Record{
+		N: n, Kind: KindFence, Token: locking.Token(n), Time: s.now(), Host: s.Host, Reason: note,
+	})
+	if err != nil {
+		return "", refused, err
+	}
+	if temp, err = s.writeRecord(dir, data); err != nil {
+		return "", refused, err
+	}
+	got, err = place(s.FS, temp, dir.record(n))
+	if err != nil {
+		s.drop(temp) // one that lands late all the same does no harm
+	}
+	return temp, got, err
+}

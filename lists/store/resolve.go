@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/lists/mailaddr"
+	"qrunner/locking/site"
+)
+
+// namesAge is how old a listing of the lists may be that a positive answer rests
+// on. Mail to a list that was deleted meanwhile is shunted, not lost.
+const namesAge = 2 * time.Second
+
+// names is the last listing of the lists' folders.
+type names struct {
+	mu  sync.Mutex // never held across a call to the share
+	ids []lists.ID
+	at  time.Time
+}
+
+// Resolve says what a recipient address means: a list's address or one of its
+// sub-addresses; or, for postmaster and abuse at the domain of a list, the owner of
+// the site. lists.ErrNoList only when certain: the site marker is there, and a
+// fresh listing lacks the list. Any doubt is another error, and temporary.
+func (s *Store) Resolve(ctx context.Context, a mailaddr.Address) (lists.Target, error) {
+	all := lists.Candidates(a)
+	if ids, ok := s.recent(); ok {
+		if t, ok, err := match(all, ids, s.seems); err == nil && ok {
+			return t, nil
+		}
+	}
+	if _, err := site.Check(ctx, s.FS); err != nil {
+		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
+	}
+	ids, err := s.fresh()
+	if err != nil {
+		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
+	}
+	t, ok, err := match(all, ids, func(id lists.ID) (bool, error) { return s.Exists(ctx, id) })
+	switch {
+	case err != nil:
+		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
+	case ok:
+		return t, nil
+	case isPostmaster(a) && hasDomain(ids, a.Domain()):
+		return lists.Target{List: lists.Site, Sub: lists.SubOwner}, nil
+	}
+	return lists.Target{}, fmt.Errorf("resolve %s: %w", a, lists.ErrNoList)
+}
+
+// match gives the first candidate that is a list.
+func match(all []lists.Target, ids []lists.ID, exists func(lists.ID) (bool, error)) (lists.Target, bool, error) {
+	for _, t := range all {
+		if !has(ids, t.List) {
+			continue
+		}
+		if ok, err := exists(t.List); ok || err != nil {
+			return t, ok, err
+		}
+	}
+	return lists.Target{}, false, nil
+}
+
+// seems is Exists without the cost: its "yes" may be out of date, and its "no" is
+// worth nothing.
+func (s *Store) seems(id lists.ID) (bool, error) {
+	list, err := s.FS.ReadDir(listFolder(id))
+	if err != nil {
+		return false, err
+	}
+	g, err := s.highest(id, list)
+	return g.Incarnation != "", err
+}
+
+// recent is the last listing, if it is young enough.
+func (s *Store) recent() ([]lists.ID, bool) {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	return s.names.ids, !s.names.at.IsZero() && time.Since(s.names.at) < namesAge
+}
+
+// fresh lists the lists' folders and remembers the listing.
+func (s *Store) fresh() ([]lists.ID, error) {
+	at := time.Now()
+	ids, err := s.folders(true)
+	if err != nil {
+		return nil, err
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	if s.names.at.Before(at) {
+		s.names.ids, s.names.at = ids, at
+	}
+	return ids, nil
+}
+
+// isPostmaster reports the mailboxes that each domain must have (RFC 5321 §4.5.1,
+// RFC 2142).
+func isPostmaster(a mailaddr.Address) bool {
+	local := strings.ToLower(a.Local())
+	return local == "postmaster" || local == "abuse"
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"qrunner/lists"
+	"qrunner/locking"
+	"qrunner/locking/fsys"
+)
+
+// snapshotHead is the first line of a snapshot: what is not a list of things, and
+// how many lines of each kind follow. A snapshot is a pure function of the log:
+// two hosts that write one at the same record write the same octets.
+type snapshotHead struct {
+	N           uint64            `json:"n"`
+	List        lists.ID          `json:"list"`
+	Incarnation string            `json:"incarnation"`
+	Changed     uint64            `json:"changed"`
+	Grant       locking.Token     `json:"grant,omitempty"`
+	Unclean     bool              `json:"unclean,omitempty"`
+	NextMember  lists.MemberID    `json:"next_member"`
+	PostID      uint64            `json:"post_id,omitempty"`
+	Opened      uint64            `json:"opened,omitempty"`
+	Overrides   map[string]string `json:"overrides,omitempty"`
+	Members     int               `json:"members"`
+	Handovers   int               `json:"handovers"`
+	Held        int               `json:"held"`
+	Seen        int               `json:"seen"`
+	Attempts    int               `json:"attempts"`
+}
+
+func (s *State) head() snapshotHead {
+	return snapshotHead{
+		N: s.version, List: s.id, Incarnation: s.incarnation, Changed: s.changed,
+		Grant: s.grant, Unclean: s.unclean, NextMember: s.nextMember, PostID: s.postID,
+		Opened: s.opened, Overrides: s.overrides,
+		Members: s.roster.len(), Handovers: s.handovers.len(), Held: s.held.len(),
+		Seen: s.seen.len(), Attempts: s.attempts.len(),
+	}
+}
+
+// writeSnapshot writes the state.
+func writeSnapshot(w io.Writer, s *State) error {
+	f := newFramer(w, "snapshot")
+	f.line(s.head())
+	var buf []byte
+	for r := range s.roster.byKey.all() {
+		if buf, f.err = appendMember(buf[:0], r.member(), f.err); f.err != nil {
+			return f.err
+		}
+		f.write(append(buf, '\n'))
+	}
+	lines(f, s.handovers)
+	lines(f, s.held)
+	lines(f, s.seen)
+	lines(f, s.attempts)
+	return f.end()
+}
+
+func lines[T any](f *framer, items *set[T]) {
+	for item := range items.all() {
+		f.line(item)
+	}
+}
+
+// readSnapshot reads the snapshot at record n of generation g. A clean read of
+// something else is a *CorruptError; an error of the share stays what it is.
+func readSnapshot(f fsys.FS, name string, g generation, n uint64) (*State, error) {
+	r, err := f.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s, err := decodeSnapshot(r)
+	if err == nil && (s.version != n || s.id != g.List || s.incarnation != g.Incarnation) {
+		err = fmt.Errorf("it is that of list %q, incarnation %q, at record %d", s.id, s.incarnation, s.version)
+	}
+	if err != nil {
+		return nil, damaged(name, err)
+	}
+	return s, nil
+}
+
+func decodeSnapshot(r io.Reader) (*State, error) {
+	d, err := newDeframer(r, "snapshot")
+	if err != nil {
+		return nil, err
+	}
+	var h snapshotHead
+	if err := d.into(&h); err != nil {
+		return nil, err
+	}
+	s := emptyState(h.List, h.Incarnation)
+	s.version, s.changed, s.grant, s.unclean = h.N, h.Changed, h.Grant, h.Unclean
+	s.nextMember, s.postID, s.opened, s.overrides = h.NextMember, h.PostID, h.Opened, h.Overrides
+	for range h.Members {
+		line, err := d.next()
+		if err != nil {
+			return nil, noEOF(err)
+		}
+		m, err := parseMember(line)
+		if err != nil {
+			return nil, err
+		}
+		s.roster.put(newRow(&m))
+	}
+	err = readLines(d, h.Handovers, s.handovers)
+	if err == nil {
+		err = readLines(d, h.Held, s.held)
+	}
+	if err == nil {
+		err = readLines(d, h.Seen, s.seen)
+	}
+	if err == nil {
+		err = readLines(d, h.Attempts, s.attempts)
+	}
+	if err == nil {
+		err = d.done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for m := range s.seen.all() {
+		s.seenEnd.put(m)
+	}
+	return &s, s.counted(h)
+}
+
+// counted confirms that no two lines were about the same thing.
+func (s *State) counted(h snapshotHead) error {
+	if got := s.head(); got.Members != h.Members || got.Handovers != h.Handovers || got.Held != h.Held ||
+		got.Seen != h.Seen || got.Attempts != h.Attempts || h.N == 0 {
+		return fmt.Errorf("counts %+v, want %+v", got, h)
+	}
+	return nil
+}
+
+func readLines[T any](d *deframer, n int, into *set[T]) error {
+	for range n {
+		var item T
+		if err := d.into(&item); err != nil {
+			return err
+		}
+		into.put(item)
+	}
+	return nil
+}
