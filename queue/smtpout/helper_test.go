@@ -3,9 +3,11 @@ package smtpout_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"qrunner/lists/mailaddr"
 	"qrunner/queue"
@@ -110,4 +112,42 @@ func cancelled() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("shutting down"))
 	return ctx
+}
+
+// trickle dials a server that greets with an endless line, an octet at a time.
+func trickle(every time.Duration) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			for range 100 {
+				if _, err := ours.Write([]byte("2")); err != nil {
+					return
+				}
+				time.Sleep(every)
+			}
+		}()
+		return theirs, nil
+	}
+}
+
+type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// slowly is a line on which every large write takes a while.
+func slowly(dial dialFunc, d time.Duration) dialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		return slowConn{conn, d}, err
+	}
+}
+
+type slowConn struct {
+	net.Conn
+	d time.Duration
+}
+
+func (c slowConn) Write(p []byte) (int, error) {
+	if len(p) > 1000 {
+		time.Sleep(c.d)
+	}
+	return c.Conn.Write(p)
 }

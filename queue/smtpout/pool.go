@@ -129,13 +129,14 @@ func (p *Pool) take(ctx context.Context, h *host) (*session, error) {
 		p.stats.reused.Add(1)
 		return s, nil
 	}
+	s, err := p.open(ctx, h)
 	p.evict()
-	return p.open(ctx, h)
+	return s, err
 }
 
-// evict makes room for a new connection where idle ones of other hosts take it.
+// evict ends an idle connection to another host if a new one made them too many.
 func (p *Pool) evict() {
-	if p.stats.open.Load() < int64(p.c.MaxConns) {
+	if p.stats.open.Load() <= int64(p.c.MaxConns) {
 		return
 	}
 	var s *session
