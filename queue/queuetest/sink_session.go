@@ -114,7 +114,9 @@ func (x *sinkSession) step(phase queue.Phase, arg, usual string) (bool, error) {
 		x.say(reply)
 	}
 	if a.Cut > 0 {
-		x.cut = a.Cut
+		if x.cut = a.Cut - x.in.Buffered(); x.cut <= 0 {
+			return ok, x.end(Action{})
+		}
 	}
 	if a.Hang || a.Deaf || a.Close {
 		if phase == queue.PhaseDot && ok {

@@ -62,6 +62,7 @@ func TestTricklingReply(t *testing.T) {
 		if failure(err) != "greeting: timeout: i/o timeout" || time.Since(start) != 5*time.Minute {
 			t.Error(err, time.Since(start))
 		}
+		time.Sleep(time.Minute) // the server notices
 	})
 }
 
