@@ -3,6 +3,7 @@ package explore_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"qrunner/locking/explore"
 	"qrunner/locking/fsys"
@@ -40,6 +41,30 @@ func TestClassicMistakesAreFound(t *testing.T) {
 			again := explore.Replay(t, s, r.Found.Plan, c.bound)
 			if again == nil || again.Trace != r.Found.Trace {
 				t.Fatalf("the replay differs: %v", again)
+			}
+		})
+	}
+}
+
+// TestLockFileBounded runs every schedule of the real lock file with one deviation.
+func TestLockFileBounded(t *testing.T) {
+	short := []simfs.Fault{
+		{Kind: simfs.CrashBefore}, {Kind: simfs.CrashAfter}, {Kind: simfs.LostAnswer},
+		{Kind: simfs.Stall, Delay: 3 * time.Second}, {Kind: simfs.StallAnswer, Delay: 3 * time.Second},
+		{Kind: simfs.Refuse}, {Kind: simfs.DoneButError},
+	}
+	for name, w := range map[string]lockWorld{
+		"v4.2, first dies":    {procs: []string{"h0", "h1", "h2"}, die: true},
+		"v3, first dies":      {version: simfs.V3, procs: []string{"h0", "h1", "h2"}, die: true},
+		"v3, first lives":     {version: simfs.V3, procs: []string{"h0", "h1"}},
+		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := explore.Bound{Deviations: 1, Faults: 1, Kinds: short}
+			r := explore.Bounded(t, w.scenario(), b)
+			t.Logf("%d schedules, %d calls, complete %v", r.Runs, r.Calls, r.Complete)
+			if r.Found != nil {
+				t.Fatal(r.Found)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"qrunner/locking"
 	"qrunner/locking/fsys"
 	"qrunner/locking/simfs"
 )
@@ -117,41 +118,6 @@ func nestedLockWithTakeover(m *model, seen fsys.Info) error {
 	return errors.New("not now")
 }
 
-// monitor knows who holds the lock.
-type monitor struct {
-	mu      sync.Mutex
-	holders map[string]context.Context
-	entered int
-	err     error
-}
-
-// enter notes a new holder, whose lease ends with ctx.
-func (m *monitor) enter(name string, ctx context.Context) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.entered++
-	for other, c := range m.holders {
-		if c.Err() == nil && ctx.Err() == nil {
-			m.fail(fmt.Errorf("two holders: %s and %s", other, name))
-		}
-	}
-	m.holders[name] = ctx
-}
-
-func (m *monitor) leave(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.holders, name)
-}
-
-func (m *monitor) fail(err error) {
-	if m.err == nil {
-		m.err = err
-	}
-}
-
-func newMonitor() *monitor { return &monitor{holders: map[string]context.Context{}} }
-
 // modelScenario: one holder crashes, the others want its lock.
 func modelScenario(waiters int, breaking bool, breaks func(*model, fsys.Info) error) func(*simfs.Server) error {
 	return func(srv *simfs.Server) error {
@@ -198,7 +164,7 @@ func (m *model) work(mon *monitor) {
 	}
 	ctx, cancel := context.WithTimeout(m.Context(), deadline-m.Mono()())
 	defer cancel()
-	mon.enter(m.Name(), ctx)
+	mon.enter(m.Name(), func() bool { return ctx.Err() == nil }, locking.Token(mon.count()+1), true)
 	select {
 	case <-time.After(2 * modelBase):
 	case <-ctx.Done():

@@ -1,0 +1,310 @@
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"qrunner/locking"
+	"qrunner/locking/explore"
+	"qrunner/locking/fsys"
+	"qrunner/locking/hosts"
+	"qrunner/locking/lockfile"
+	"qrunner/locking/simfs"
+)
+
+// lockWorld is the real lock file and a fenced log behind it: the first process
+// gets the lock and dies with it, the others want it.
+type lockWorld struct {
+	version simfs.Version
+	// procs names the hosts of the processes; two of one host share its caches.
+	procs []string
+	// die: the first process crashes while it holds the lock; else it gives it back.
+	die bool
+	// zombies: stalls last longer than leases, so two holders are not an error;
+	// the log must stand it.
+	zombies bool
+	mod     func(*lockfile.Config)
+}
+
+const (
+	worldLife = 6 * time.Second
+	worldBase = 2 * time.Second
+	worldKey  = locking.Key("list@example.org")
+	worldDir  = "locks/list@example.org"
+)
+
+func (w lockWorld) scenario() explore.Scenario {
+	var mon *monitor
+	return explore.Scenario{
+		Config: simfs.Config{Version: w.version},
+		Play: func(srv *simfs.Server) error {
+			mon = newMonitor()
+			return w.play(srv, mon)
+		},
+		Watch: func(srv *simfs.Server, c simfs.Call) error {
+			if w.zombies {
+				return nil
+			}
+			return lockNameIsSafe(srv, c, mon)
+		},
+	}
+}
+
+func (w lockWorld) play(srv *simfs.Server, mon *monitor) error {
+	if err := fsys.MkdirAll(srv.Observer(), "log"); err != nil {
+		return err
+	}
+	var ps []*proc
+	for i, host := range w.procs {
+		p, err := w.proc(srv, mon, i, host)
+		if err != nil {
+			return err
+		}
+		ps = append(ps, p)
+	}
+	var wg sync.WaitGroup
+	first := make(chan struct{})
+	wg.Go(func() { ps[0].work(w.die, first) })
+	select {
+	case <-first:
+	case <-ps[0].Context().Done():
+	}
+	for _, p := range ps[1:] {
+		wg.Go(func() { p.work(false, nil) })
+	}
+	if err := wait(&wg, mon, srv, len(ps)); err != nil {
+		return err
+	}
+	if err := checkLog(srv, mon); err != nil {
+		return err
+	}
+	return w.checkLeftovers(srv, ps)
+}
+
+// proc is one process on a host.
+type proc struct {
+	*simfs.Host
+	*lockfile.Locker
+	id  string
+	mon *monitor
+	zom bool
+}
+
+func (w lockWorld) proc(srv *simfs.Server, mon *monitor, i int, host string) (*proc, error) {
+	h := srv.Host(host)
+	cfg := lockfile.Config{
+		FS: h, Mono: h.Mono(),
+		Host:     hosts.Identity{Host: host, Boot: "boot-" + host, PID: 100 + i, PIDNS: "1", StartTicks: uint64(i + 1)},
+		Proc:     func(pid int) (uint64, error) { return uint64(pid - 99), nil },
+		Lifetime: worldLife, Slop: time.Second, Base: worldBase, ExamineEvery: 1, Takeover: 8 * time.Second,
+		Rand: rand.New(rand.NewPCG(7, uint64(i))),
+	}
+	if w.mod != nil {
+		w.mod(&cfg)
+	}
+	l, err := lockfile.New(cfg)
+	return &proc{h, l, fmt.Sprintf("%s.%d", host, 100+i), mon, w.zombies}, err
+}
+
+// work takes the lock once, commits twice under it and gives it back.
+func (p *proc) work(die bool, held chan<- struct{}) {
+	f := &fencer{proc: p}
+	var le locking.Lease
+	for {
+		var err error
+		le, err = p.Lock(p.Host.Context(), worldKey, locking.Exclusive, locking.WithFencer(f))
+		if err == nil {
+			break
+		}
+		if p.Host.Context().Err() != nil {
+			return
+		}
+		time.Sleep(worldBase)
+	}
+	alive := func() bool { return le.Context().Err() == nil && p.Host.Context().Err() == nil }
+	p.mon.enter(p.id, alive, le.Token(), !p.zom)
+	if held != nil {
+		close(held)
+	}
+	if die {
+		p.Crash()
+	}
+	f.commit(le, 1)
+	select {
+	case <-time.After(worldLife / 2): // past two refreshes
+	case <-le.Context().Done():
+	case <-p.Host.Context().Done():
+	}
+	if le.Verify(p.Host.Context()) == nil {
+		f.commit(le, 2)
+	}
+	p.mon.leave(p.id)
+	_ = le.Unlock(p.Host.Context())
+}
+
+// fencer is the numbered log of DESIGN: record n+1 is published by link.
+type fencer struct {
+	*proc
+	last uint64
+	tmp  int
+}
+
+// Fence implements locking.Fencer.
+func (f *fencer) Fence(ctx context.Context) (locking.Token, error) {
+	for {
+		d, err := f.OpenDir("log")
+		if err != nil {
+			return 0, err
+		}
+		err = d.Touch()
+		var list []fsys.DirEntry
+		if err == nil {
+			list, err = d.ReadDir()
+		}
+		_ = d.Close()
+		if err != nil {
+			return 0, err
+		}
+		n := uint64(0)
+		for _, e := range list {
+			if i, err := strconv.ParseUint(e.Name, 10, 64); err == nil {
+				n = max(n, i)
+			}
+		}
+		err = f.append(n+1, "fence")
+		if err == nil {
+			f.last = n + 1
+			return locking.Token(n + 1), nil
+		}
+		if !errors.Is(err, fs.ErrExist) || ctx.Err() != nil {
+			return 0, err
+		}
+	}
+}
+
+// commit publishes our next record, and tells the monitor if it is done.
+func (f *fencer) commit(le locking.Lease, k int) {
+	if le.Context().Err() != nil {
+		return
+	}
+	text := fmt.Sprintf("commit %d.%d", le.Token(), k)
+	if f.append(f.last+1, text) == nil {
+		f.last++
+		f.mon.committed(f.last, f.id+" "+text)
+	}
+}
+
+func (f *fencer) append(n uint64, text string) error {
+	f.tmp++
+	tmp := fmt.Sprintf("log/tmp.%s.%d", f.id, f.tmp)
+	err := fsys.WriteNew(f, tmp, func(w io.Writer) error {
+		_, err := io.WriteString(w, f.id+" "+text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = fsys.LinkNew(f, tmp, fmt.Sprintf("log/%020d", n))
+	_ = fsys.RemoveAny(f, tmp)
+	return err
+}
+
+// checkLog: one chain without gaps (S7), in which what was reported done is, and
+// in which a grant's records are not followed by an earlier grant's (S2).
+func checkLog(srv *simfs.Server, mon *monitor) error {
+	o := srv.Observer()
+	list, err := o.ReadDir("log")
+	if err != nil {
+		return err
+	}
+	n, highest := uint64(0), 0
+	for _, e := range list {
+		if strings.HasPrefix(e.Name, "tmp.") || strings.HasPrefix(e.Name, ".nfs") {
+			continue
+		}
+		n++
+		if want := fmt.Sprintf("%020d", n); e.Name != want {
+			return fmt.Errorf("S7: gap in the log: %s instead of %s", e.Name, want)
+		}
+		data, err := fsys.ReadFile(o, "log/"+e.Name, 1<<10)
+		if err != nil {
+			return err
+		}
+		if want, ok := mon.commits[n]; ok && string(data) != want {
+			return fmt.Errorf("S7: record %d is %q, reported %q", n, data, want)
+		}
+		var id string
+		var token, k int
+		if c, _ := fmt.Sscanf(string(data), "%s commit %d.%d", &id, &token, &k); c == 3 {
+			if token < highest {
+				return fmt.Errorf("S2: grant %d committed after grant %d", token, highest)
+			}
+		} else {
+			highest = int(n)
+		}
+	}
+	return nil
+}
+
+// lockNameIsSafe: nobody removes or replaces the lock of a live holder (S4, S5).
+func lockNameIsSafe(srv *simfs.Server, c simfs.Call, mon *monitor) error {
+	if c.Name != worldDir+"/lock" || c.Op != "remove" && c.Op != "rename" {
+		return nil
+	}
+	owner := ownerOf(srv)
+	if owner == "" {
+		return nil
+	}
+	own := strings.HasPrefix(owner, c.Host+".")
+	if c.Op == "remove" && !own {
+		return fmt.Errorf("S5: %s is about to remove the lock of %s", c.Host, owner)
+	}
+	if c.Op == "rename" && mon.holds(owner) {
+		return fmt.Errorf("S5: %s is about to break the lock of %s, who holds it", c.Host, owner)
+	}
+	return nil
+}
+
+// ownerOf returns "host.pid" of the claim that the lock is a name of.
+func ownerOf(srv *simfs.Server) string {
+	list, err := srv.Observer().ReadDir(worldDir)
+	if err != nil {
+		return ""
+	}
+	lock, _ := fsys.Find(list, "lock")
+	for _, e := range list {
+		if parts := strings.Split(e.Name, "."); e.Ino == lock.Ino && parts[0] == "claim" && len(parts) == 4 {
+			return parts[1] + "." + parts[2]
+		}
+	}
+	return ""
+}
+
+// checkLeftovers: a fault leaves a file or two of the living for the sweep, and
+// the dead leave theirs; no more (V2).
+func (w lockWorld) checkLeftovers(srv *simfs.Server, ps []*proc) error {
+	list, err := srv.Observer().ReadDir(worldDir)
+	if err != nil && !fsys.Gone(err) {
+		return err
+	}
+	living := 0
+	for _, e := range list {
+		for _, p := range ps {
+			if p.Host.Context().Err() == nil && strings.Contains(e.Name, "."+p.id+".") {
+				living++
+			}
+		}
+	}
+	if living > 2 || len(list) > 4*len(ps) {
+		return fmt.Errorf("V2: %d files left, %d of them of processes that came to their end: %v", len(list), living, list)
+	}
+	return nil
+}
