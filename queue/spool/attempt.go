@@ -23,7 +23,11 @@ type Attempt struct {
 	hand    []store.Handover
 	changes []store.Change
 	names   int // of staged files that are no entries
+	spent   bool
 }
+
+// errSpent: an attempt is committed once, whatever comes of it.
+var errSpent = errors.New("attempt was committed already")
 
 // ErrHandedOver: the entry was handed over by an earlier commit. It is not to be
 // processed again; Recover carries out what is left of the hand-over.
@@ -95,6 +99,9 @@ func (a *Attempt) Len() int { return len(a.hand) }
 // begin refuses an entry that was handed over, makes the stage folder and returns
 // the server's time.
 func (a *Attempt) begin(key string) (time.Time, error) {
+	if a.spent {
+		return time.Time{}, errSpent
+	}
 	for _, list := range [][]store.Handover{a.h.State().Handovers(), a.hand} {
 		for _, ho := range list {
 			if ho.Entry == key {

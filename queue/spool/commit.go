@@ -16,9 +16,10 @@ import (
 // removed. That it is done rides on the next commit or on Release. A nil error
 // promises that the children are in their queues, on stable storage.
 //
-// An error that is store.ErrFenced, or came before the commit, means that nothing
-// happened; the attempt is spent either way. After any other, and with the lease
-// intact, Recover settles what the log says and the folders do not show yet.
+// The attempt is spent, whatever the answer. After an error, and with the lease
+// intact, Recover settles what the log says and the folders do not show yet; and
+// entries must be listed and loaded again, since with store.ErrFenced somebody else
+// may have finished them. After store.ErrUnknown only a new grant helps.
 func (a *Attempt) Commit(ctx context.Context, by store.By) error {
 	if err := a.commit(ctx, by); err != nil {
 		return fmt.Errorf("commit attempt on %s: %w", a.h.ID(), err)
@@ -27,6 +28,10 @@ func (a *Attempt) Commit(ctx context.Context, by store.By) error {
 }
 
 func (a *Attempt) commit(ctx context.Context, by store.By) error {
+	if a.spent {
+		return errSpent
+	}
+	a.spent = true
 	if len(a.hand) == 0 {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"syscall"
 
 	"qrunner/lists"
 	"qrunner/lists/store"
@@ -15,11 +16,10 @@ import (
 
 // IDs lists a folder afresh, oldest first. Names that are no entry's are among
 // them, for Load to refuse; dot files and folders are not (the latter are logged).
+// A holder loads only what IDs showed it after its grant: what an older listing
+// showed may have been handed over and be gone, and open in a cache nevertheless.
 func (s *Spool) IDs(ctx context.Context, q queue.Name, list lists.ID) ([]queue.ID, error) {
-	all, err := s.c.FS.ReadDir(Dir(q, list))
-	if fsys.Gone(err) {
-		return nil, ctx.Err()
-	}
+	all, err := s.listFresh(Dir(q, list))
 	if err != nil {
 		return nil, fmt.Errorf("list queue: %w", err)
 	}
@@ -32,6 +32,33 @@ func (s *Spool) IDs(ctx context.Context, q queue.Name, list lists.ID) ([]queue.I
 		ids[i] = queue.ID(n)
 	}
 	return ids, ctx.Err()
+}
+
+// listFresh lists a folder after changing its time, which is what makes an NFS
+// client ask the server. A folder that is not there is empty.
+func (s *Spool) listFresh(name string) ([]fsys.DirEntry, error) {
+	for try := 0; ; try++ {
+		list, err := touchAndList(s.c.FS, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case errors.Is(err, syscall.ESTALE) && try < 2: // made anew under the same name
+			continue
+		}
+		return list, err
+	}
+}
+
+func touchAndList(f fsys.FS, name string) ([]fsys.DirEntry, error) {
+	d, err := f.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.Touch(); err != nil {
+		return nil, err
+	}
+	return d.ReadDir()
 }
 
 // Load reads an entry. Its errors are fs.ErrNotExist, *CorruptError (after a clean
@@ -84,19 +111,8 @@ func (s *Spool) Tidy(ctx context.Context, h *store.Holder, q queue.Name) (bool, 
 	}
 	// Not empty, or so the server says: a v3 client can fail to see a new name
 	// until the folder's time changes.
-	d, derr := s.c.FS.OpenDir(name)
-	if fsys.Gone(derr) {
-		return true, nil
-	}
-	if derr != nil {
-		return false, fmt.Errorf("tidy queue: %w", derr)
-	}
-	defer d.Close()
-	if err := d.Touch(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("tidy queue: %w", err)
-	}
-	all, err := d.ReadDir()
-	if err != nil && !fsys.Gone(err) {
+	all, err := s.listFresh(name)
+	if err != nil {
 		return false, fmt.Errorf("tidy queue: %w", err)
 	}
 	names, _ := entryNames(all)

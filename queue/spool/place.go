@@ -98,16 +98,8 @@ func (s *Spool) present(name string) (bool, error) {
 			return ok, err
 		}
 	}
-	d, err := s.c.FS.OpenDir(dir)
-	if err != nil {
-		return false, fmt.Errorf("look for %s: %w", name, err)
-	}
-	defer d.Close()
-	if err := d.Touch(); err != nil {
-		return false, fmt.Errorf("look for %s: %w", name, err)
-	}
-	list, err := d.ReadDir()
-	if err != nil {
+	list, err := touchAndList(s.c.FS, dir)
+	if err != nil { // even ENOENT is no answer: the folder was there a moment ago
 		return false, fmt.Errorf("look for %s: %w", name, err)
 	}
 	_, ok := fsys.Find(list, path.Base(name))

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/store"
@@ -72,6 +73,11 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
+// stageAge is how old, by the server's clock, an attempt must be to be swept. While
+// locks keep their promise the tokens alone would do; this is for the day when a
+// host that lost its lock unawares fences again, and commits what it staged.
+const stageAge = 10 * time.Minute
+
 // sweepStage removes attempts of older grants that no open hand-over names. Such an
 // attempt can never be named any more: this grant's fence stands above its token.
 // So a sweeper that sleeps and goes on after its own time still does no harm.
@@ -79,9 +85,13 @@ func cutLast(s string) (before, after string, ok bool) {
 func (s *Spool) sweepStage(ctx context.Context, h *store.Holder) error {
 	dir := path.Join(root, "stage", string(h.ID()))
 	all, err := s.c.FS.ReadDir(dir)
-	if fsys.Gone(err) {
+	if fsys.Gone(err) || err == nil && len(all) == 0 {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	now, _, err := fsys.ServerNow(s.c.FS, dir)
 	if err != nil {
 		return err
 	}
@@ -98,10 +108,21 @@ func (s *Spool) sweepStage(ctx context.Context, h *store.Holder) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.c.Log.InfoContext(ctx, "removing an attempt that came to nothing", "list", h.ID(), "entry", e.Name)
-		errs = append(errs, removeTree(s.c.FS, path.Join(dir, e.Name)))
+		errs = append(errs, s.sweepAttempt(ctx, path.Join(dir, e.Name), now))
 	}
 	return errors.Join(errs...)
+}
+
+func (s *Spool) sweepAttempt(ctx context.Context, name string, now time.Time) error {
+	st, err := s.c.FS.Stat(name)
+	if fsys.Gone(err) || err == nil && now.Sub(st.Mtime) < stageAge {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.c.Log.InfoContext(ctx, "removing an attempt that came to nothing", "entry", name)
+	return removeTree(s.c.FS, name)
 }
 
 // removeTree removes a file, or a folder with what is in it; what is gone is no error.
