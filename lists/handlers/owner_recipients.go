@@ -24,3 +24,11 @@ func ownerRecipients(_ context.Context, p *lists.Post) error {
 	p.Recipients = distinct(p.Recipients)
 	return nil
 }
+
+// noticeRecipients: a notice that names nobody is for the owners.
+func noticeRecipients(ctx context.Context, p *lists.Post) error {
+	if len(p.Recipients) > 0 {
+		return nil
+	}
+	return ownerRecipients(ctx, p)
+}

@@ -25,5 +25,6 @@ var Owner = []Handler{
 
 // Virgin is what happens to mail that qrunner itself wrote.
 var Virgin = []Handler{
+	{"notice-recipients", noticeRecipients, "Who is named, or else the owners."},
 	{"cook-notice", cookNotice, "What RFC 5322 wants once, List-Id, Precedence."},
 }

@@ -1,0 +1,50 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"qrunner/lists"
+	"qrunner/lists/chains"
+	"qrunner/queue"
+)
+
+// in judges posts, and mail to the owners.
+type in struct{ c Config }
+
+// Process implements queue.Processor.
+func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error) {
+	e := w.Entry
+	if e.Meta.Approved {
+		return s.c.accept(ctx, w, letPass(e.Meta.ApprovedBy))
+	}
+	if sub := e.Target.Sub; sub != lists.SubPost && sub != lists.SubOwner {
+		return &queue.Outcome{Fate: queue.FateShunt, Event: "shunted", Reason: fmt.Sprintf("queue in has no use for mail to %s", e.Target.Address())}, nil
+	}
+	if first, ok := repeat(w); ok {
+		return &queue.Outcome{Event: "repeated", Reason: "the same message came at " + first.Format("2006-01-02 15:04:05 MST") + " already"}, nil
+	}
+	v, err := chains.Judge(ctx, s.c.post(w))
+	if err != nil {
+		return nil, fmt.Errorf("entry %s: %w", e.ID, err)
+	}
+	switch v.Action {
+	case lists.ActionAccept:
+		return s.c.accept(ctx, w, v)
+	case lists.ActionHold:
+		return hold(w, v)
+	case lists.ActionReject:
+		return reject(e, v), nil
+	case lists.ActionDiscard:
+		return &queue.Outcome{Event: "discarded", Reason: reason(v), Verdict: &v}, nil
+	}
+	return nil, fmt.Errorf("entry %s: the rules say %q", e.ID, v.Action)
+}
+
+// reason is a verdict for logs and traces.
+func reason(v lists.Verdict) string {
+	if v.Reason == "" {
+		return v.Rule
+	}
+	return v.Rule + ": " + v.Reason
+}
