@@ -1,0 +1,68 @@
+package fanout
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/locking"
+	"qrunner/locking/clock"
+	"qrunner/locking/fsys"
+	"qrunner/queue"
+	"qrunner/queue/retry"
+	"qrunner/queue/trace"
+)
+
+// Config is what a Sender needs. FS, Locker, Transport, Roster, Put, Host, Clock and
+// Log must be set.
+type Config struct {
+	FS        fsys.FS
+	Locker    locking.Locker
+	Transport queue.Transport
+	// Roster gives a list's people as they are now; at a retry, members who have
+	// left get nothing more. While it fails they are deferred.
+	Roster func(ctx context.Context, id lists.ID) (lists.Roster, error)
+	// Put makes an entry in a queue, for notices to the site owner.
+	Put func(ctx context.Context, e *queue.Entry) (queue.ID, error)
+	// Trace gets one event per recipient; nil for none. It must not block.
+	Trace func(ctx context.Context, e trace.Event)
+	// Published is told of a list that got an entry in a queue; nil for nobody.
+	Published func(q queue.Name, id lists.ID)
+	// Host is this host's short name, Clock its opinion of the time; times in
+	// journals and names are the server's.
+	Host  string
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Policy says when a recipient is tried again.
+	Policy retry.Policy
+	// BatchSize is how many recipients one claim covers (default 1,000). It is part
+	// of the format: all hosts of a share must have the same, or leave each
+	// other's fan-outs alone.
+	BatchSize int
+	// Workers is how many claims are worked on at the same time (default 4); with
+	// more than one, one is kept for notices. Conns is how many connections one
+	// claim uses at most (default 16).
+	Workers, Conns int
+	// Poll is the time between two walks of the queue (default 1 s, jittered by a
+	// third), Drain how long a transaction in flight may go on after the context
+	// has ended (30 s), Lifetime how long a claim lasts without a refresh (300 s).
+	Poll, Drain, Lifetime time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	c.BatchSize = cmp.Or(c.BatchSize, 1000)
+	c.Workers = cmp.Or(c.Workers, 4)
+	c.Conns = cmp.Or(c.Conns, 16)
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	c.Lifetime = cmp.Or(c.Lifetime, 300*time.Second)
+	if c.Trace == nil {
+		c.Trace = func(context.Context, trace.Event) {}
+	}
+	if c.Published == nil {
+		c.Published = func(queue.Name, lists.ID) {}
+	}
+	return c
+}

@@ -1,0 +1,185 @@
+package fanout
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"qrunner/lists/mailaddr"
+	"qrunner/lists/message"
+	"qrunner/queue"
+	"qrunner/queue/retry"
+)
+
+// deliver sends to the recipients given, over several connections, and returns the
+// results that are not journaled yet: the claim's last ones, which go with what
+// ends the range. all is false if transactions were left out: because of ctx, the
+// smarthost (*queue.SiteError), the journal or the lease (err).
+func (c *claim) deliver(ctx context.Context, numbers []int) (tail []record, all bool, err error) {
+	c.prepare()
+	size := c.s.c.Transport.MaxRecipients()
+	if c.fan.VERP {
+		size = 1
+	}
+	j := plan(numbers, max(size, 1), func(n int) bool { return c.rcpt(n).Address.ASCII() })
+	c.doubts(ctx, numbers)
+	sctx, cancel := c.flightContext(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	last := make(chan []record, 1)
+	for range min(c.s.c.Conns, len(j.waiting)) {
+		wg.Go(func() {
+			if err := c.connection(ctx, sctx, j, last); err != nil {
+				j.stop(err)
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case tail = <-last:
+	default:
+	}
+	for _, r := range c.news {
+		c.tally.record(r, true)
+	}
+	c.news = nil
+	all, err = j.end()
+	return tail, all, err
+}
+
+// prepare makes the message ready for the wire.
+func (c *claim) prepare() {
+	m := message.Parse(c.fan.Raw)
+	c.msgid = m.Get("Message-ID")
+	c.raw = m.Wire()
+	c.utf8 = c.fan.UTF8 && !plainHeader(c.raw)
+}
+
+// flightContext is the context of transactions in flight: it outlives ctx by the
+// drain time, and does not end with the lease, since what was said cannot be unsaid.
+func (c *claim) flightContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(c.s.c.Drain)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-out.Done():
+		}
+	})
+	return out, func() { stop(); cancel() }
+}
+
+// connection runs one connection's share of the transactions, each begun when the
+// results before it are durable and the claim was seen after that.
+func (c *claim) connection(ctx, flight context.Context, j *jobs, last chan<- []record) error {
+	var results []record
+	for {
+		job, more := j.next(ctx)
+		if !more && len(results) == 0 {
+			return nil
+		}
+		if more {
+			results = append(results, record{kind: start, set: makeSet(job...)})
+		}
+		if err := c.j.commit(results...); err != nil {
+			c.lost(ctx, results, err)
+			return err
+		}
+		if !more {
+			return nil
+		}
+		replies, err := c.transaction(ctx, flight, job)
+		if err != nil {
+			return err // never begun: the claim's quit line says so
+		}
+		if r := replies[0]; r.Code == 0 && retry.Judge(r, retry.Facts{}) == retry.Site {
+			results = nil
+			j.back(job, r)
+			continue
+		}
+		var again []int
+		results, again = c.results(ctx, job, replies)
+		if j.done(again) {
+			last <- results
+			return nil
+		}
+	}
+}
+
+// fresh is how long a look at the claim is good for.
+const fresh = time.Second
+
+// transaction sends the message to the recipients of one job. The connection goes
+// back to the pool between transactions, so that claims share them fairly.
+func (c *claim) transaction(ctx, flight context.Context, job []int) ([]queue.Reply, error) {
+	asked := time.Now()
+	conn, err := c.s.c.Transport.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	if time.Since(asked) > fresh {
+		err = c.lease.Verify(ctx)
+	}
+	if err == nil {
+		err = context.Cause(c.lease.Context())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim before transaction: %w", err)
+	}
+	replies := conn.Send(flight, c.envelope(job))
+	if len(replies) != len(job) {
+		return nil, fmt.Errorf("transport gave %d replies for %d recipients", len(replies), len(job))
+	}
+	return replies, nil
+}
+
+// envelope makes the transaction of a job.
+func (c *claim) envelope(job []int) *queue.Transaction {
+	t := &queue.Transaction{Sender: c.fan.Bounces, Raw: c.raw, Recipients: make([]mailaddr.Address, len(job))}
+	for i, n := range job {
+		t.Recipients[i] = c.rcpt(n).Address
+		t.UTF8 = t.UTF8 || !t.Recipients[i].ASCII()
+	}
+	if c.fan.VERP {
+		r := c.rcpt(job[0])
+		t.Sender = mailaddr.EncodeVERP(c.fan.Bounces, r.Address, uint64(r.Member))
+	}
+	t.UTF8 = t.UTF8 || !t.Sender.ASCII() || c.utf8
+	return t
+}
+
+// plainHeader reports whether the header is ASCII: then it needs no SMTPUTF8,
+// whatever the message came with (RFC 6531 §3.4).
+func plainHeader(raw []byte) bool {
+	head, _, _ := bytes.Cut(raw, []byte("\r\n\r\n"))
+	return !bytes.ContainsFunc(head, func(r rune) bool { return r >= 0x80 })
+}
+
+// doubts logs who may get a second copy: their last transaction has no end.
+func (c *claim) doubts(ctx context.Context, numbers []int) {
+	for _, n := range numbers {
+		if c.tally.at(n).doubt {
+			c.log(ctx, slog.LevelWarn, "possible repeat: a former delivery was cut off", "rcpt", c.rcpt(n).Address)
+			c.trace(ctx, n, "repeat", "a former delivery was cut off")
+		}
+	}
+}
+
+// lost logs results that could not be journaled: those recipients may get a second
+// copy. When only the claim is lost, the journal has them.
+func (c *claim) lost(ctx context.Context, results []record, err error) {
+	for _, r := range results {
+		if r.kind != sent {
+			continue
+		}
+		r.set.each(c.tally.from, c.tally.to, func(n int) {
+			c.log(ctx, slog.LevelWarn, "possible repeat: result not journaled", "rcpt", c.rcpt(n).Address, "err", err)
+		})
+	}
+}

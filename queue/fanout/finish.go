@@ -1,0 +1,78 @@
+package fanout
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"qrunner/locking/fsys"
+	"qrunner/queue"
+	"qrunner/queue/spool"
+)
+
+// doneDir takes fan-outs that are finished, out of everybody's way, to be deleted.
+const doneDir = "queue/done"
+
+// finish takes a finished fan-out out of the queue in one step, then deletes it.
+func (s *Sender) finish(ctx context.Context, dir string, id queue.ID) error {
+	to := doneDir + "/" + string(id)
+	if err := rename(s.c.FS, dir, to); err != nil {
+		return err
+	}
+	return s.remove(ctx, to)
+}
+
+// remove deletes a folder in done/: the recipients first, so that a sleeper that
+// still comes in has nothing to send; the mark last, so that what is left after a
+// crash says what it is. Any host may finish it.
+func (s *Sender) remove(ctx context.Context, dir string) error {
+	for {
+		list, err := listing(s.c.FS, dir)
+		if fsys.Gone(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(list, func(a, b fsys.DirEntry) int { return cmp.Compare(turnToGo(a.Name), turnToGo(b.Name)) })
+		for _, e := range list {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.c.FS.Remove(dir + "/" + e.Name); err != nil && !fsys.Gone(err) {
+				return err
+			}
+		}
+		err = s.c.FS.Remove(dir)
+		if err == nil || fsys.Gone(err) || len(list) == 0 {
+			return nil
+		}
+	}
+}
+
+// listing lists a folder afresh, after a change of our own.
+func listing(f fsys.FS, dir string) ([]fsys.DirEntry, error) {
+	d, err := f.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if err := d.Touch(); err != nil {
+		return nil, err
+	}
+	return d.ReadDir()
+}
+
+// turnToGo orders the deletion.
+func turnToGo(name string) int {
+	switch {
+	case name == spool.RecipientsFile:
+		return 0
+	case name == finishedMark:
+		return 3
+	case strings.HasPrefix(name, journalStem):
+		return 2
+	}
+	return 1
+}
