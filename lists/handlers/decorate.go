@@ -80,5 +80,8 @@ func wrap(m *message.Message, footer string) {
 	out = append(out, "--"+boundary+"--\r\n"...)
 	m.Set("MIME-Version", "1.0")
 	m.Set("Content-Type", `multipart/mixed; boundary="`+boundary+`"`)
+	if eightBit(out) {
+		m.Set("Content-Transfer-Encoding", "8bit") // RFC 2045 §6.4
+	}
 	m.SetBody(out)
 }

@@ -84,12 +84,17 @@ func withoutPrefix(raw string, old *regexp.Regexp) string {
 	words := strings.Split(raw, " ")
 	for i, w := range words {
 		if text := message.DecodeHeader(w); text != w && old.MatchString(text) {
-			words[i] = message.EncodeHeader(old.ReplaceAllString(text, " "))
+			words[i] = recoded(text, old)
 		}
 	}
 	raw = strings.Join(words, " ")
 	if text := message.DecodeHeader(raw); old.MatchString(text) {
-		raw = message.EncodeHeader(old.ReplaceAllString(text, " "))
+		raw = recoded(text, old)
 	}
 	return strings.TrimSpace(raw)
+}
+
+// recoded is a decoded text without the old prefix, ready for the header.
+func recoded(text string, old *regexp.Regexp) string {
+	return message.EncodeHeader(strings.TrimLeft(old.ReplaceAllString(text, " "), " "))
 }
