@@ -12,6 +12,7 @@ import (
 	"qrunner/locking"
 	"qrunner/locking/fsys"
 	"qrunner/queue"
+	"qrunner/queue/spool"
 	"qrunner/queue/trace"
 )
 
@@ -28,10 +29,10 @@ func (e *stageError) Unwrap() error { return e.err }
 // judge asks the stage. What a stage cannot do three times is parked; what the
 // share, the lock or a shutdown prevented is trouble, and counts for nothing.
 func (s *slice) judge(ctx context.Context, q queue.Name, e *queue.Entry, b *batch) (*queue.Outcome, error) {
-	path := entryPath(e)
+	path := spool.Key(q, s.list, e.ID)
 	marks, _ := b.state.Attempt(path)
 	if marks.Count >= maxMarks {
-		return shunted(e, cmp.Or(marks.Cause, "the process ended while it was worked on"), marks), nil
+		return shunted(cmp.Or(marks.Cause, "the process ended while it was worked on")), nil
 	}
 	if s.careful {
 		if err := s.mark(ctx, path, marks.Count+1, marks.Cause); err != nil {
@@ -52,24 +53,17 @@ func (s *slice) judge(ctx context.Context, q queue.Name, e *queue.Entry, b *batc
 			}
 			return nil, fmt.Errorf("stage %s, entry %s: %w", q, e.ID, err)
 		}
-		return shunted(e, marks.Cause+fault.stack, marks), nil
+		return shunted(marks.Cause + fault.stack), nil
 	case err != nil:
 		return nil, err
 	}
-	if marks.Count > 0 || s.careful {
-		out.Changes = append(out.Changes, store.ClearAttempt{Entry: path})
-	}
-	return out, nil
+	return out, nil // the spool takes the marks off
 }
 
 // mark makes a try durable before it begins.
 func (s *slice) mark(ctx context.Context, path string, count int, cause string) error {
-	now, err := s.r.cfg.Spool.Now(ctx)
-	if err != nil {
-		return fmt.Errorf("mark attempt: %w", err)
-	}
-	err = s.h.Commit(ctx, store.By{Actor: "runner", Reason: "attempt"}, store.MarkAttempt{Entry: path, Count: count, Cause: cause, At: now})
-	if err != nil {
+	m := store.MarkAttempt{Entry: path, Count: count, Cause: cause, At: s.r.cfg.Clock()}
+	if err := s.h.Commit(ctx, store.By{Actor: "runner", Reason: "attempt"}, m); err != nil {
 		return fmt.Errorf("mark attempt: %w", err)
 	}
 	return nil
@@ -121,24 +115,15 @@ func classify(ctx context.Context, err error) error {
 	return &stageError{err: err}
 }
 
-// shunted parks an entry with all that is known.
-func shunted(e *queue.Entry, cause string, marks store.Attempt) *queue.Outcome {
-	e.Meta.Cause, e.Meta.Count = cause, max(marks.Count, 1)
-	e.Meta.First, e.Meta.Last = marks.First, marks.Last
-	return &queue.Outcome{
-		Fate: queue.FateShunt, Reason: cause, Event: "shunted",
-		Changes: []store.Change{store.ClearAttempt{Entry: entryPath(e)}},
-	}
-}
-
-func entryPath(e *queue.Entry) string {
-	return string(e.Queue) + "/" + string(e.List) + "/" + string(e.ID)
+// shunted parks an entry; the spool adds count and times.
+func shunted(cause string) *queue.Outcome {
+	return &queue.Outcome{Fate: queue.FateShunt, Reason: cause, Event: "shunted"}
 }
 
 func event(host string, o outcome) trace.Event {
 	ev := trace.Event{
-		Host: host, Trace: o.entry.Trace, MessageID: message.Parse(o.entry.Raw).Get("Message-ID"), List: string(o.entry.List),
-		Entry: string(o.entry.ID), Queue: string(o.entry.Queue), Event: o.out.Event, Detail: o.out.Reason,
+		Host: host, Trace: o.entry.Trace, MessageID: message.Parse(o.entry.Raw).Get("Message-ID"), List: o.entry.List,
+		Entry: o.entry.ID, Queue: o.entry.Queue, Event: o.out.Event, Detail: o.out.Reason,
 	}
 	if v := o.out.Verdict; v != nil && v.Rule != "" {
 		ev.Detail = v.Rule + ": " + v.Reason

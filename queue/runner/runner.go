@@ -18,6 +18,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/store"
+	"qrunner/locking/clock"
 	"qrunner/queue"
 	"qrunner/queue/spool"
 	"qrunner/queue/trace"
@@ -33,6 +34,7 @@ type Config struct {
 	// Published is told of each queue that got children; nil for nobody.
 	Published func(queue.Name)
 	Host      string
+	Clock     clock.Clock
 	// Slice is how long a list is worked on before the next has its turn
 	// (default 10 s), Poll the time between two walks (1 s, jittered by a third),
 	// Drain how long work in hand may take once the context has ended (30 s),

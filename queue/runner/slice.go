@@ -59,11 +59,30 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if n == 0 {
-			return false, nil
+		if n > 0 {
+			continue
+		}
+		if empty, err := s.tidy(ctx); err != nil || empty {
+			return false, err
 		}
 	}
 	return true, nil
+}
+
+// tidy removes the list's empty folders, so that idle lists cost nobody a listing.
+func (s *slice) tidy(ctx context.Context) (bool, error) {
+	all := true
+	for _, q := range queue.ListQueues {
+		if s.r.cfg.Stages[q] == nil {
+			continue
+		}
+		empty, err := s.r.cfg.Spool.Tidy(ctx, s.list, q)
+		if err != nil {
+			return false, fmt.Errorf("tidy queue %s of %s: %w", q, s.list, err)
+		}
+		all = all && empty
+	}
+	return all, nil
 }
 
 // step takes one batch through one commit; it returns how many entries it took.
@@ -75,12 +94,10 @@ func (s *slice) step(stop, ctx context.Context) (int, error) {
 			continue
 		}
 		if err := s.gather(stop, ctx, q, b); err != nil {
-			b.attempt.Abandon(ctx)
-			return 0, err
+			return 0, err // what is staged, the next grant sweeps
 		}
 	}
 	if b.entries == 0 {
-		b.attempt.Abandon(ctx)
 		return 0, nil
 	}
 	if err := b.attempt.Commit(ctx, store.By{Actor: "runner", Reason: "queue"}); err != nil {
@@ -116,11 +133,10 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 	entry, err := s.r.cfg.Spool.Load(ctx, q, s.list, id)
 	var corrupt *spool.CorruptError
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // moved by a person since the listing
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrNewer):
+		return nil // moved since the listing; or not for this version, and left alone
 	case errors.As(err, &corrupt):
-		s.r.cfg.Log.ErrorContext(ctx, "unreadable entry goes to bad", "list", s.list, "queue", q, "entry", id, "err", err)
-		if err := b.attempt.AddBad(ctx, q, id, corrupt); err != nil {
+		if _, err := b.attempt.AddBad(ctx, q, s.list, id); err != nil {
 			return err
 		}
 		b.entries++
@@ -132,10 +148,12 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 	if err != nil {
 		return err
 	}
-	if err := b.attempt.Add(ctx, entry, out); err != nil {
+	if err := b.attempt.Add(ctx, entry, out); errors.Is(err, spool.ErrHandedOver) {
+		return nil // Recover has to carry it out
+	} else if err != nil {
 		return fmt.Errorf("stage entry %s: %w", id, err)
 	}
-	if b.state, err = b.state.With(out.Changes...); err != nil {
+	if b.state, err = b.state.With(s.r.cfg.Clock(), out.Changes...); err != nil {
 		return fmt.Errorf("apply changes of entry %s: %w", id, err)
 	}
 	b.entries++

@@ -28,7 +28,7 @@ func (r *Runner) turn(ctx context.Context, id lists.ID) (more bool, err error) {
 	defer cancel()
 	t := &slice{r: r, h: h, list: id, careful: h.Unclean(), ends: time.Now().Add(r.cfg.Slice)}
 	more, err = t.run(ctx, wctx)
-	if rerr := h.Release(wctx); err == nil && rerr != nil && !errors.Is(rerr, locking.ErrLost) {
+	if rerr := r.cfg.Spool.Release(wctx, h); err == nil && rerr != nil && !errors.Is(rerr, locking.ErrLost) {
 		err = fmt.Errorf("release list %s: %w", id, rerr)
 	}
 	if ctx.Err() != nil || errors.Is(err, locking.ErrLost) || errors.Is(err, store.ErrFenced) {
@@ -54,13 +54,3 @@ func (r *Runner) drain(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 var errDrained = errors.New("the drain time is over")
-
-// unknownList parks the mail of a list that is not there: it was deleted between
-// RCPT and now, or never was.
-func (r *Runner) unknownList(ctx context.Context, id lists.ID) error {
-	n, err := r.cfg.Spool.ShuntUnknown(ctx, id)
-	if n > 0 {
-		r.cfg.Log.WarnContext(ctx, "mail for an unknown list went to shunt", "list", id, "entries", n)
-	}
-	return err
-}

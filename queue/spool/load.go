@@ -101,10 +101,11 @@ func named(err error, name string) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// Tidy is called by the holder when a queue of its list looks empty: it removes the
+// Tidy is called by the holder when a queue of its list (or of one that is not
+// there) looks empty: it removes the
 // folder. False means that there is something in it after all: list it again.
-func (s *Spool) Tidy(ctx context.Context, h *store.Holder, q queue.Name) (bool, error) {
-	name := Dir(q, h.ID())
+func (s *Spool) Tidy(ctx context.Context, list lists.ID, q queue.Name) (bool, error) {
+	name := Dir(q, list)
 	err := s.c.FS.Remove(name)
 	if err == nil || fsys.Gone(err) {
 		return true, nil
