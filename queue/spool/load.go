@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"qrunner/lists"
-	"qrunner/lists/store"
 	"qrunner/locking/fsys"
 	"qrunner/queue"
 )

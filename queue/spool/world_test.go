@@ -158,7 +158,7 @@ func (n *node) work(ctx context.Context, batch int) (err error) {
 			return err
 		}
 		if len(ids) == 0 {
-			empty, err := n.Tidy(ctx, h, queue.In)
+			empty, err := n.Tidy(ctx, h.ID(), queue.In)
 			if empty || err != nil {
 				return err
 			}
