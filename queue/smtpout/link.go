@@ -173,7 +173,8 @@ func (l *link) quit() {
 	l.out = l.out[:0]
 	l.command("QUIT")
 	_ = l.flush(2 * time.Second) // a courtesy
-	l.close()
+	l.conn.Close()
 }
 
-func (l *link) close() { l.conn.Close() }
+// close ends a connection that broke, without TLS's own goodbye, which could wait.
+func (l *link) close() { l.raw.Close() }
