@@ -70,7 +70,8 @@ func (a *attempt) try() (won bool, err error) {
 		}
 		switch {
 		case fsys.Gone(terr): // swept away, or its folder was
-			a.claim, err = nil, terr
+			a.drop()
+			err = terr
 		case terr != nil:
 			return false, nil // the next try, or the end, looks again
 		case links >= 2:

@@ -15,6 +15,9 @@ import (
 // folderTries bounds how often a folder that goes away under our hands is made again.
 const folderTries = 8
 
+// staleTries is how often a name is looked up before ESTALE means that it is gone.
+const staleTries = 3
+
 // claim is a private file with our record in it. Linked to the lock's name it is the
 // lock. Once it had a second name and did not become the lock it is never used again:
 // a link count of two must mean one thing.
@@ -89,7 +92,13 @@ func (l *Locker) newClaim(p paths, life time.Duration, note string) (*claim, err
 // touch refreshes a claim and returns its number of links and the server's time, both
 // as of now. A claim that is no longer there, or no longer ours, is ENOENT.
 func (l *Locker) touch(c *claim) (links uint64, now time.Time, err error) {
-	now, st, err := fsys.ServerNow(l.cfg.FS, c.name)
+	var st fsys.Info
+	for range staleTries {
+		now, st, err = fsys.ServerNow(l.cfg.FS, c.name)
+		if !errors.Is(err, syscall.ESTALE) {
+			break
+		}
+	}
 	if err != nil {
 		return 0, time.Time{}, err
 	}
