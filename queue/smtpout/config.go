@@ -85,7 +85,8 @@ type Config struct {
 	MaxConns int
 	// MaxRecipients is how many recipients a transaction should have; 100.
 	MaxRecipients int
-	// MaxMessages is how many transactions a connection is used for; 500.
+	// MaxMessages is how many transactions a connection is used for; 0 is no limit,
+	// which does no harm where the smarthost has one: see Conn.Send.
 	MaxMessages int
 	// IdleTime is how long an unused connection is kept; 30 s.
 	IdleTime time.Duration
@@ -114,7 +115,6 @@ func (c Config) withDefaults() Config {
 	c.Hello = cmp.Or(c.Hello, "localhost")
 	c.MaxConns = cmp.Or(c.MaxConns, 8)
 	c.MaxRecipients = cmp.Or(c.MaxRecipients, 100)
-	c.MaxMessages = cmp.Or(c.MaxMessages, 500)
 	c.IdleTime = cmp.Or(c.IdleTime, 30*time.Second)
 	t := &c.Timeouts
 	t.Connect = cmp.Or(t.Connect, 30*time.Second)
@@ -144,8 +144,8 @@ func (c Config) check() error {
 		return fmt.Errorf("smarthost TLS mode %q: not none, may, require or implicit", c.TLS)
 	}
 	switch {
-	case c.MaxConns < 1 || c.MaxRecipients < 1 || c.MaxMessages < 1 || c.Breaker.Failures < 1:
-		return errors.New("smarthost limits: less than 1")
+	case c.MaxConns < 1 || c.MaxRecipients < 1 || c.MaxMessages < 0 || c.Breaker.Failures < 1:
+		return errors.New("smarthost limits: too small")
 	case strings.ContainsFunc(c.Hello, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fmt.Errorf("smarthost hello name %q: blank or control character", c.Hello)
 	case c.Username == "" && c.Password != "":

@@ -107,7 +107,7 @@ func (c *Conn) failed() {
 // Broken reports that no further transaction can be run: the connection broke, or
 // it was used MaxMessages times.
 func (c *Conn) Broken() bool {
-	return c.s == nil || c.s.gone || c.s.sent >= c.pool.c.MaxMessages
+	return c.s == nil || c.s.gone || c.s.spent()
 }
 
 // Release gives the connection back; c must not be used again.

@@ -171,7 +171,7 @@ func (p *Pool) release(s *session) {
 	switch {
 	case s.gone:
 		p.drop(s)
-	case s.sent >= p.c.MaxMessages || !p.park(s):
+	case s.spent() || !p.park(s):
 		p.quit(s)
 	}
 }

@@ -29,6 +29,9 @@ func smtpSink(t testing.TB, args ...string) (addr string) {
 	}
 	cmd := exec.CommandContext(t.Context(), path, append(args, addr, "100")...)
 	if err := cmd.Start(); err != nil {
+		if os.Getenv("QRUNNER_NEED_PEERS") != "" {
+			t.Fatal(err)
+		}
 		t.Skip("no smtp-sink (Debian package postfix):", err)
 	}
 	t.Cleanup(func() {
@@ -88,7 +91,7 @@ func TestPostfixSink(t *testing.T) {
 func BenchmarkPostfix(b *testing.B) {
 	for _, rcpts := range []int{100, 1} {
 		b.Run(fmt.Sprintf("ours/conns=4/rcpts=%d", rcpts), func(b *testing.B) {
-			benchmark(b, smtpout.Config{Host: smtpSink(b), MaxConns: 4, MaxMessages: 1 << 30}, rcpts)
+			benchmark(b, smtpout.Config{Host: smtpSink(b), MaxConns: 4}, rcpts)
 		})
 		b.Run(fmt.Sprintf("smtp-source/conns=4/rcpts=%d", rcpts), func(b *testing.B) {
 			addr := smtpSink(b)

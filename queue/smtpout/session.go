@@ -140,6 +140,9 @@ func (s *session) handshake() error {
 	return nil
 }
 
+// spent reports that the session has been used as often as it may.
+func (s *session) spent() bool { return s.c.MaxMessages > 0 && s.sent >= s.c.MaxMessages }
+
 // site is a fault before MAIL: err, or else what the server answered.
 func (s *session) site(phase queue.Phase, a answer, err error) error {
 	e := &queue.SiteError{Host: s.host.addr, Phase: phase, Err: err}
