@@ -1,6 +1,9 @@
 package explore_test
 
 import (
+	"cmp"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,11 +50,16 @@ func TestClassicMistakesAreFound(t *testing.T) {
 }
 
 // TestLockFileBounded runs every schedule of the real lock file with one deviation.
+// With EXPLORE_DEVIATIONS=2 it runs those with two, of fewer kinds (minutes).
 func TestLockFileBounded(t *testing.T) {
+	depth := env(t, "EXPLORE_DEVIATIONS", 1)
 	short := []simfs.Fault{
 		{Kind: simfs.CrashBefore}, {Kind: simfs.CrashAfter}, {Kind: simfs.LostAnswer},
 		{Kind: simfs.Stall, Delay: 3 * time.Second}, {Kind: simfs.StallAnswer, Delay: 3 * time.Second},
 		{Kind: simfs.Refuse}, {Kind: simfs.DoneButError},
+	}
+	if depth > 1 {
+		short = []simfs.Fault{{Kind: simfs.CrashBefore}, {Kind: simfs.Stall, Delay: worldBase}}
 	}
 	for name, w := range map[string]lockWorld{
 		"v4.2, first dies":    {procs: []string{"h0", "h1", "h2"}, die: true},
@@ -60,7 +68,7 @@ func TestLockFileBounded(t *testing.T) {
 		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := explore.Bound{Deviations: 1, Faults: 1, Kinds: short}
+			b := explore.Bound{Deviations: depth, Faults: depth, Kinds: short}
 			r := explore.Bounded(t, w.scenario(), b)
 			t.Logf("%d schedules, %d calls, complete %v", r.Runs, r.Calls, r.Complete)
 			if r.Found != nil {
@@ -68,4 +76,69 @@ func TestLockFileBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLockFileRandom throws schedules with up to six deviations, three of them faults.
+// EXPLORE_SEED and EXPLORE_RUNS choose others and more.
+func TestLockFileRandom(t *testing.T) {
+	short := []simfs.Fault{
+		{Kind: simfs.CrashBefore}, {Kind: simfs.CrashAfter}, {Kind: simfs.LostAnswer},
+		{Kind: simfs.Stall, Delay: worldBase}, {Kind: simfs.StallAnswer, Delay: 3 * time.Second},
+		{Kind: simfs.Refuse}, {Kind: simfs.DoneButError},
+	}
+	long := []simfs.Fault{
+		{Kind: simfs.Stall, Delay: 2 * worldLife}, {Kind: simfs.StallAnswer, Delay: 2 * worldLife},
+		{Kind: simfs.Duplicate, After: 3}, {Kind: simfs.Duplicate, After: 30},
+		{Kind: simfs.Stall, Delay: worldBase}, {Kind: simfs.CrashBefore},
+	}
+	three := []string{"h0", "h1", "h2"}
+	for name, c := range map[string]struct {
+		world lockWorld
+		kinds []simfs.Fault
+	}{
+		"v4.2":         {lockWorld{procs: three, die: true}, short},
+		"v3":           {lockWorld{version: simfs.V3, procs: three, die: true}, short},
+		"two a host":   {lockWorld{version: simfs.V3, procs: []string{"h0", "h0", "h1", "h1"}}, short},
+		"v4.2 zombies": {lockWorld{procs: three, die: true, zombies: true}, long},
+		"v3 zombies":   {lockWorld{version: simfs.V3, procs: three, zombies: true}, long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := explore.Bound{Deviations: 6, Faults: 3, Kinds: c.kinds, Runs: env(t, "EXPLORE_RUNS", 300)}
+			seed := uint64(env(t, "EXPLORE_SEED", 1))
+			r := explore.Random(t, c.world.scenario(), b, seed, 250)
+			t.Logf("%d schedules, %d calls", r.Runs, r.Calls)
+			if r.Found != nil {
+				t.Fatal(r.Found)
+			}
+		})
+	}
+}
+
+// TestLongStallsOverlap: the monitor sees real holders overlap when calls stall for
+// longer than a lease, which no lock with an expiry can prevent; under the same
+// schedule the log stays in order.
+func TestLongStallsOverlap(t *testing.T) {
+	w := lockWorld{procs: []string{"h0", "h1", "h2"}, die: true}
+	b := explore.Bound{
+		Deviations: 3, Faults: 3, Runs: 5000,
+		Kinds: []simfs.Fault{{Op: "rename", Kind: simfs.Stall, Delay: 2 * worldLife}},
+	}
+	r := explore.Bounded(t, w.scenario(), b)
+	if r.Found == nil {
+		t.Fatalf("no overlap in %d schedules", r.Runs)
+	}
+	t.Logf("run %d, plan %s: %v", r.Runs, r.Found.Plan, r.Found.Err)
+	w.zombies = true
+	if f := explore.Replay(t, w.scenario(), r.Found.Plan, b); f != nil {
+		t.Fatal(f)
+	}
+}
+
+func env(t *testing.T, name string, def int) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(def)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
