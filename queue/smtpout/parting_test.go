@@ -47,7 +47,7 @@ func TestRefusedWithinTheMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := mail("a@x.org")
-		m.Raw = []byte(strings.Repeat("0123456789\r\n", 5<<20/12*10)) // more than the sockets hold
+		m.Raw = []byte(strings.Repeat("0123456789\r\n", 16<<20/12)) // more than the sockets hold
 		if got := outline(c.Send(t.Context(), m)); got != want || !c.Broken() {
 			t.Errorf("%s: %s, want %s", reply, got, want)
 		}
