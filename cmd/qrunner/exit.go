@@ -35,7 +35,7 @@ func report(std stdio, asJSON bool, err error) int {
 	}
 	code := status(err)
 	switch {
-	case errors.Is(err, errSilent):
+	case errors.Is(err, errSilent), errors.As(err, new(*statusError)):
 	case asJSON:
 		_ = json.NewEncoder(std.err).Encode(struct {
 			Error string `json:"error"`
@@ -48,9 +48,12 @@ func report(std stdio, asJSON bool, err error) int {
 }
 
 func status(err error) int {
+	var ended *statusError
 	var usage *usageError
 	var conf *config.Error
 	switch {
+	case errors.As(err, &ended):
+		return ended.code
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &conf):

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"qrunner/lists"
+	"qrunner/lists/archive"
+)
+
+type archCmd struct {
+	Export archiveExportCmd `cmd:"" help:"Write a list's archive as an mbox."`
+}
+
+type archiveExportCmd struct {
+	List string `arg:"" help:"Posting address."`
+	Mbox bool   `help:"As an mbox, the only format." required:""`
+}
+
+// Run writes all months to standard output, oldest first.
+func (c *archiveExportCmd) Run(ctx context.Context, a *app) error {
+	id, err := lists.ParseID(c.List)
+	if err != nil {
+		return err
+	}
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := archive.ExportMbox(ctx, h.fs, id, a.std.out); err != nil {
+		return fmt.Errorf("export archive of %s: %w", id, err)
+	}
+	return nil
+}

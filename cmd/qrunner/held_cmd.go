@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"qrunner/lists/store"
+	"qrunner/queue"
+	"qrunner/queue/stage"
+)
+
+type heldCmd struct {
+	Ls      heldLsCmd      `cmd:"" help:"What waits."`
+	Show    heldShowCmd    `cmd:"" help:"One held message."`
+	Accept  heldAcceptCmd  `cmd:"" help:"Let posts pass."`
+	Reject  heldRejectCmd  `cmd:"" help:"Send posts back to their posters with a reason."`
+	Discard heldDiscardCmd `cmd:"" help:"Drop posts silently."`
+}
+
+type heldLsCmd struct {
+	List string `arg:"" help:"Posting address."`
+}
+
+// Run prints the held posts, oldest first.
+func (c *heldLsCmd) Run(ctx context.Context, a *app) error {
+	st, err := a.read(ctx, c.List)
+	if err != nil {
+		return err
+	}
+	held := st.Held()
+	if held == nil {
+		held = []store.HeldPost{}
+	}
+	return a.print(held, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tSINCE\tSIZE\tFROM\tSUBJECT\tRULE\tREASON")
+		for _, p := range held {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", p.ID, p.Since.Format(time.RFC3339), p.Size, p.From, p.Subject, p.Rule, p.Reason)
+		}
+	})
+}
+
+type heldShowCmd struct {
+	List string `arg:"" help:"Posting address."`
+	ID   string `arg:"" help:"Held post."`
+	Raw  bool   `help:"Only the message, octet for octet."`
+}
+
+// Run prints a held message.
+func (c *heldShowCmd) Run(ctx context.Context, a *app) error {
+	st, err := a.read(ctx, c.List)
+	if err != nil {
+		return err
+	}
+	p, ok := st.HeldPost(c.ID)
+	if !ok {
+		return fmt.Errorf("%s: %w", c.ID, store.ErrNoHeld)
+	}
+	e, err := stage.LoadHeld(ctx, a.house.fs, st.List().ID, p)
+	if err != nil {
+		return fmt.Errorf("read held post %s: %w", c.ID, err)
+	}
+	return a.showEntry(e, c.Raw)
+}
+
+type heldAcceptCmd struct {
+	List string   `arg:"" help:"Posting address."`
+	ID   []string `arg:"" optional:"" help:"Held posts."`
+	All  bool     `help:"All that wait."`
+}
+
+// Run puts the posts into the pipeline queue.
+func (c *heldAcceptCmd) Run(ctx context.Context, a *app) error {
+	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "accept"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+		return stage.ReleaseHeld(e, p, actor())
+	})
+}
+
+type heldRejectCmd struct {
+	List   string   `arg:"" help:"Posting address."`
+	ID     []string `arg:"" optional:"" help:"Held posts."`
+	All    bool     `help:"All that wait."`
+	Reason string   `help:"Why, for the poster." default:"The list's moderators have rejected your post."`
+}
+
+// Run sends each poster a notice with the reason.
+func (c *heldRejectCmd) Run(ctx context.Context, a *app) error {
+	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "reject"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+		return stage.RejectHeld(e, p, c.Reason)
+	})
+}
+
+type heldDiscardCmd struct {
+	List string   `arg:"" help:"Posting address."`
+	ID   []string `arg:"" optional:"" help:"Held posts."`
+	All  bool     `help:"All that wait."`
+}
+
+// Run drops the posts.
+func (c *heldDiscardCmd) Run(ctx context.Context, a *app) error {
+	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "discard"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+		return stage.DiscardHeld(e, p, actor())
+	})
+}
+
+// held says which held posts are meant and what happens to them.
+type held struct {
+	list string
+	ids  []string
+	all  bool
+	verb string
+}
+
+// settleHeld makes one commit of what becomes of the posts: all or none.
+func (a *app) settleHeld(ctx context.Context, which held, settle func(*queue.Entry, store.HeldPost) *queue.Outcome) error {
+	if len(which.ids) == 0 && !which.all {
+		return &usageError{fmt.Errorf("name held posts, or say --all")}
+	}
+	n := 0
+	err := a.with(ctx, which.list, "held "+which.verb, func(h *house, l *store.Holder) error {
+		if err := h.spool.Recover(ctx, l); err != nil {
+			return err
+		}
+		posts, err := which.pick(l.State())
+		if err != nil || len(posts) == 0 {
+			return err
+		}
+		attempt := h.spool.NewAttempt(l)
+		for _, p := range posts {
+			e, err := stage.LoadHeld(ctx, h.fs, l.ID(), p)
+			if err != nil {
+				return fmt.Errorf("read held post %s: %w", p.ID, err)
+			}
+			if err := attempt.Add(ctx, nil, settle(e, p)); err != nil {
+				return fmt.Errorf("held post %s: %w", p.ID, err)
+			}
+		}
+		n = len(posts)
+		return attempt.Commit(ctx, by("held "+which.verb))
+	})
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]int{which.verb + "ed": n}, func(w io.Writer) { fmt.Fprintf(w, "%d %sed\n", n, which.verb) })
+}
+
+func (h held) pick(st *store.State) ([]store.HeldPost, error) {
+	if h.all {
+		return st.Held(), nil
+	}
+	var out []store.HeldPost
+	for _, id := range h.ids {
+		p, ok := st.HeldPost(id)
+		if !ok {
+			return nil, fmt.Errorf("%s: %w", id, store.ErrNoHeld)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"qrunner/cmd/qrunner/config"
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/locking/fsys"
+	"qrunner/locking/hosts"
+	"qrunner/locking/lockfile"
+	"qrunner/locking/site"
+	"qrunner/queue/spool"
+	"qrunner/queue/trace"
+)
+
+// house is the share with everything that works on it, as one process sees it.
+type house struct {
+	conf   config.Config
+	log    *slog.Logger
+	root   *fsys.Root
+	fs     fsys.FS
+	host   hosts.Identity
+	locker *lockfile.Locker
+	store  *store.Store
+	spool  *spool.Spool
+	trace  *trace.Log
+}
+
+// maxCalls bounds the calls to the share that may hang at the same time: a hard
+// mount blocks for minutes, and each blocked call holds a thread of the runtime.
+const maxCalls = 256
+
+// open reads the configuration and opens the share, once. It fails where the site
+// marker is missing: an unmounted share looks like an empty one.
+func (a *app) open(ctx context.Context) (*house, error) {
+	if a.house != nil {
+		return a.house, nil
+	}
+	conf, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	log := a.logger(conf.Log)
+	if err := becomeUser(conf, log); err != nil {
+		return nil, err
+	}
+	h, err := openHouse(ctx, conf, log)
+	if err != nil {
+		return nil, err
+	}
+	a.house = h
+	return h, nil
+}
+
+func openHouse(ctx context.Context, conf config.Config, log *slog.Logger) (*house, error) {
+	root, err := fsys.Open(conf.Var)
+	if err != nil {
+		return nil, fmt.Errorf("%w (is the share mounted? a new one is made by qrunner init)", err)
+	}
+	h := &house{conf: conf, log: log, root: root, fs: fsys.Limited(root, maxCalls)}
+	if err := h.build(ctx); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return h, nil
+}
+
+// build makes the parts, from the ground up.
+func (h *house) build(ctx context.Context) error {
+	if _, err := site.Check(ctx, h.fs); err != nil {
+		return fmt.Errorf("check share %s: %w", h.conf.Var, err)
+	}
+	var err error
+	if h.host, err = hosts.Self(h.conf.Host); err != nil {
+		return fmt.Errorf("learn who this host is: %w", err)
+	}
+	h.log = h.log.With("host", h.host.Host)
+	if h.locker, err = h.newLocker(); err != nil {
+		return err
+	}
+	h.spool = spool.New(spool.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
+	h.store = store.Open(store.Config{
+		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
+	})
+	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
+	return nil
+}
+
+func (h *house) newLocker() (*lockfile.Locker, error) {
+	c := lockfile.Config{
+		FS: h.fs, Host: h.host, Lifetime: h.conf.Lock.Lifetime, Slop: h.conf.Lock.Slop, Log: h.log,
+	}
+	// The local gate only saves traffic: where its folder cannot be had, go without.
+	if dir := h.conf.Lock.LocalDir; dir != "" {
+		if err := os.MkdirAll(dir, 0o770); err == nil {
+			c.LocalDir = dir
+		} else {
+			h.log.Debug("no local gate in front of the locks", "err", err)
+		}
+	}
+	return lockfile.New(c)
+}
+
+// levels are the settings below a list's own.
+func (h *house) levels(id lists.ID) []lists.Level {
+	out := []lists.Level{{Name: "site", Values: h.conf.Settings}}
+	if d, ok := h.conf.Domains[id.Domain()]; ok {
+		out = append(out, lists.Level{Name: "domain " + id.Domain(), Values: d.Settings})
+	}
+	return out
+}
+
+func (h *house) close() error { return h.root.Close() }

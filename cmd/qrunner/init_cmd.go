@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/locking/fsys"
+	"qrunner/locking/site"
+)
+
+type initCmd struct{}
+
+// Run makes what is missing and leaves the rest alone: it may be called again.
+func (c *initCmd) Run(ctx context.Context, a *app) error {
+	conf, err := a.config()
+	if err != nil {
+		return err
+	}
+	if err := becomeUser(conf, a.logger(conf.Log)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(conf.Var, 0o770); err != nil {
+		return fmt.Errorf("make the share's folder: %w", err)
+	}
+	root, err := fsys.Open(conf.Var)
+	if err != nil {
+		return err
+	}
+	m, err := site.Init(ctx, root)
+	if cerr := root.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("initialise %s: %w", conf.Var, err)
+	}
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	err = h.store.Create(ctx, lists.Site, by("init"), siteSettings()...)
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("make the site's own list: %w", err)
+	}
+	return a.print(map[string]any{"share": conf.Var, "site": m.ID, "format": m.Format}, func(w io.Writer) {
+		fmt.Fprintf(w, "share %s is ready (site %s, format %d)\n", conf.Var, m.ID, m.Format)
+	})
+}
+
+// siteSettings makes the site's list a plain hand-through to its owner.
+func siteSettings() []store.Change {
+	return []store.Change{
+		store.SetSetting{Name: "archive_policy", Value: "never"},
+		store.SetSetting{Name: "verp", Value: "never"},
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"qrunner/lists"
+	"qrunner/lists/store"
+	"qrunner/queue"
+)
+
+type listDeleteCmd struct {
+	List    string `arg:"" help:"Posting address."`
+	Discard bool   `help:"Delete although mail is queued or held: queued mail goes to shunt, held posts are dropped."`
+	Yes     bool   `help:"Do not ask."`
+}
+
+// Run deletes a list. It refuses while mail of the list is on its way.
+func (c *listDeleteCmd) Run(ctx context.Context, a *app) error {
+	id, err := lists.ParseID(c.List)
+	if err != nil {
+		return err
+	}
+	if !c.Yes {
+		return &usageError{fmt.Errorf("this deletes %s with its roster, settings and log: say --yes", id)}
+	}
+	parked := 0
+	err = a.with(ctx, c.List, "list delete", func(h *house, l *store.Holder) error {
+		if err := h.spool.Recover(ctx, l); err != nil {
+			return fmt.Errorf("recover list %s: %w", id, err)
+		}
+		if parked, err = h.clear(ctx, l, c.Discard); err != nil {
+			return err
+		}
+		if err := l.Delete(ctx, by("list delete")); err != nil {
+			return fmt.Errorf("delete list %s: %w", id, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]any{"deleted": id, "shunted": parked}, func(w io.Writer) {
+		fmt.Fprintf(w, "deleted %s\n", id)
+		if parked > 0 {
+			fmt.Fprintf(w, "%d messages went to shunt\n", parked)
+		}
+	})
+}
+
+// clear makes sure that no mail of the list is on its way: it refuses, or with
+// discard parks what is queued and drops what is held. Deliveries under way are
+// never discarded: they end by themselves.
+func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parked int, err error) {
+	delivering, err := h.delivering(ctx, l.ID())
+	if err != nil {
+		return 0, err
+	}
+	if delivering > 0 {
+		return 0, fmt.Errorf("%d posts of %s are being delivered: wait for them (qrunner queue ls)", delivering, l.ID())
+	}
+	attempt := h.spool.NewAttempt(l)
+	queued := 0
+	for _, q := range queue.ListQueues {
+		ids, err := h.spool.IDs(ctx, q, l.ID())
+		if err != nil {
+			return 0, err
+		}
+		queued += len(ids)
+		if !discard {
+			continue
+		}
+		for _, id := range ids {
+			e, err := h.spool.Load(ctx, q, l.ID(), id)
+			if err != nil {
+				return 0, fmt.Errorf("load queued entry: %w", err)
+			}
+			if err := attempt.Add(ctx, e, &queue.Outcome{Fate: queue.FateShunt, Reason: "the list was deleted", Event: "shunted"}); err != nil {
+				return 0, fmt.Errorf("park queued entry: %w", err)
+			}
+		}
+	}
+	heldPosts := l.State().Held()
+	if !discard && queued+len(heldPosts) > 0 {
+		return 0, fmt.Errorf("%s has %d messages queued and %d held: deal with them, or say --discard", l.ID(), queued, len(heldPosts))
+	}
+	for _, p := range heldPosts {
+		if err := attempt.Add(ctx, nil, &queue.Outcome{Event: "discarded", Changes: []store.Change{store.DropHeld{ID: p.ID}}}); err != nil {
+			return 0, fmt.Errorf("drop held post: %w", err)
+		}
+	}
+	return queued, attempt.Commit(ctx, by("list delete"))
+}
+
+// delivering counts the list's fan-outs.
+func (h *house) delivering(ctx context.Context, id lists.ID) (int, error) {
+	out, err := h.entries(queue.Out, id)
+	if err != nil {
+		return 0, fmt.Errorf("list deliveries: %w", err)
+	}
+	waiting, err := h.retryRows(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("list waiting deliveries: %w", err)
+	}
+	n := len(out)
+	for _, r := range waiting {
+		if r.List == id {
+			n++
+		}
+	}
+	return n, nil
+}

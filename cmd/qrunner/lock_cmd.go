@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"qrunner/locking"
+	"qrunner/locking/lockfile"
+)
+
+type lockCmd struct {
+	Ls  lockLsCmd  `cmd:"" help:"Who holds what."`
+	Why lockWhyCmd `cmd:"" help:"One lock: holder, waiters, and whether it is stale."`
+}
+
+type lockLsCmd struct{}
+
+// Run prints one line for each lock that is held.
+func (c *lockLsCmd) Run(ctx context.Context, a *app) error {
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := h.locker.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list locks: %w", err)
+	}
+	rows := []lockfile.Report{}
+	for _, k := range keys {
+		r, err := h.locker.Inspect(ctx, k)
+		if err != nil {
+			return fmt.Errorf("inspect lock %s: %w", k, err)
+		}
+		rows = append(rows, r)
+	}
+	return a.print(rows, func(w io.Writer) {
+		fmt.Fprintln(w, "LOCK\tSTATE\tHOST\tPID\tSINCE\tREFRESHED\tWAITING\tFOR")
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s ago\t%d\t%s\n", r.Key, r.State, r.Holder.Host, r.Holder.PID,
+				r.Holder.Since.Format(time.RFC3339), r.Age.Round(time.Millisecond), len(r.Waiters), r.Holder.Note)
+		}
+	})
+}
+
+type lockWhyCmd struct {
+	Key string `arg:"" help:"Lock: a posting address, or out/ENTRY/RANGE."`
+}
+
+// Run says all that is known of one lock; it changes nothing.
+func (c *lockWhyCmd) Run(ctx context.Context, a *app) error {
+	key, err := locking.ParseKey(c.Key)
+	if err != nil {
+		return &usageError{err}
+	}
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := h.locker.Inspect(ctx, key)
+	if err != nil {
+		return fmt.Errorf("inspect lock %s: %w", key, err)
+	}
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "lock\t%s\nstate\t%s\n", r.Key, r.State)
+		if r.State != lockfile.StateFree {
+			fmt.Fprintf(w, "holder\t%s pid %d\t%s\nsince\t%s\nlast refresh\t%s\t(%v ago, by the file server's clock)\n",
+				r.Holder.Host, r.Holder.PID, r.Holder.Note, r.Holder.Since.Format(time.RFC3339), r.Holder.Seen.Format(time.RFC3339), r.Age.Round(time.Millisecond))
+		}
+		for _, p := range r.Waiters {
+			fmt.Fprintf(w, "waiting\t%s pid %d\t%s\n", p.Host, p.PID, p.Note)
+		}
+		fmt.Fprintf(w, "why\t%s\nbreak would\t%s\n", r.Why, r.Would)
+	})
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"qrunner/lists"
+	"qrunner/locking/hosts"
+	"qrunner/queue"
+	"qrunner/queue/fanout"
+	"qrunner/queue/intake"
+	"qrunner/queue/runner"
+	"qrunner/queue/smtpout"
+	"qrunner/queue/stage"
+)
+
+type runCmd struct{}
+
+// Run is the daemon: it works until SIGTERM or SIGINT, lets work in hand end, and
+// returns nil then.
+func (c *runCmd) Run(ctx context.Context, a *app) error {
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := newDaemon(h)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx)
+}
+
+// daemon is everything that runs.
+type daemon struct {
+	*house
+	registry  *hosts.Registry
+	pool      *smtpout.Pool
+	sender    *fanout.Sender
+	runner    *runner.Runner
+	intake    *intake.Intake
+	listening func(kind, addr string) // for the demo; nil for nobody
+}
+
+func newDaemon(h *house) (*daemon, error) {
+	d := &daemon{house: h}
+	var err error
+	d.registry, err = hosts.New(hosts.Config{FS: h.fs, Self: h.host, Every: h.conf.Run.Heartbeat, Log: h.log})
+	if err != nil {
+		return nil, fmt.Errorf("host registration: %w", err)
+	}
+	if d.pool, err = h.newPool(); err != nil {
+		return nil, err
+	}
+	d.sender = fanout.New(fanout.Config{
+		FS: h.fs, Locker: h.locker, Transport: d.pool, Roster: d.roster, Put: h.spool.Put, Trace: h.trace.Add,
+		Published: func(_ queue.Name, id lists.ID) { d.runner.Wake(id) }, Host: h.host.Host, Clock: time.Now, Log: h.log,
+		Policy: h.policy(), BatchSize: h.conf.Smarthost.Batch, Conns: h.conf.Smarthost.Connections,
+		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Lifetime: h.conf.Lock.DeliveryLifetime,
+	})
+	d.runner = runner.New(runner.Config{
+		Store: h.store, Spool: h.spool, Stages: stage.Table(stage.Config{Host: h.host.Host, SiteOwner: h.siteOwner()}),
+		Trace: h.trace.Add, Published: d.published, Host: h.host.Host, Clock: time.Now, Slice: h.conf.Run.Slice,
+		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Workers: h.conf.Run.Workers, Log: h.log,
+	})
+	d.intake = intake.New(intake.Config{
+		Spool: h.spool, Directory: h.store, Wake: func(_ queue.Name, id lists.ID) { d.runner.Wake(id) },
+		Host: h.host.Host, Limits: h.intakeLimits(), Log: h.log,
+	})
+	return d, nil
+}
+
+// roster is who is on a list now.
+func (d *daemon) roster(ctx context.Context, id lists.ID) (lists.Roster, error) {
+	st, err := d.store.Read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return st.List().Roster, nil
+}
+
+// published wakes the sender when a post has become a fan-out.
+func (d *daemon) published(q queue.Name) {
+	if q == queue.Out {
+		d.sender.Wake()
+	}
+}
+
+// run registers this host and works until ctx ends or a part fails for good.
+func (d *daemon) run(ctx context.Context) error {
+	reg, err := d.registry.Register(ctx)
+	if err != nil {
+		return fmt.Errorf("register host %s: %w", d.host.Host, err)
+	}
+	defer func() {
+		if err := reg.Close(context.WithoutCancel(ctx)); err != nil {
+			d.log.Warn("give the host's name back", "err", err)
+		}
+	}()
+	// The trace outlives the others: it takes what they say last.
+	tctx, stopTrace := context.WithCancel(context.WithoutCancel(ctx))
+	traced := make(chan error, 1)
+	go func() { traced <- d.trace.Run(tctx) }()
+
+	g, gctx := errgroup.WithContext(ctx)
+	if err := d.listen(gctx, g); err != nil {
+		stopTrace()
+		return errors.Join(err, <-traced)
+	}
+	g.Go(func() error { return d.runner.Run(gctx) })
+	g.Go(func() error { return d.sender.Run(gctx) })
+	g.Go(func() error { return d.sweep(gctx) })
+	g.Go(func() error {
+		select {
+		case <-reg.Context().Done():
+			return context.Cause(reg.Context())
+		case <-gctx.Done():
+			return nil
+		}
+	})
+	d.log.Info("running", "share", d.conf.Var, "smarthost", d.conf.Smarthost.Address)
+	err = g.Wait()
+	d.pool.Close()
+	stopTrace()
+	if terr := <-traced; err == nil {
+		err = terr
+	}
+	d.log.Info("stopped", "locks", d.locker.Stats(), "err", err)
+	return err
+}
+
+// sweepEvery is how often left-over files in tmp/ are looked for.
+const sweepEvery = time.Hour
+
+func (d *daemon) sweep(ctx context.Context) error {
+	t := time.NewTicker(sweepEvery)
+	defer t.Stop()
+	for {
+		if err := d.spool.SweepTmp(ctx); err != nil && ctx.Err() == nil {
+			d.log.Warn("sweep tmp", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"qrunner/queue/trace"
+)
+
+type traceCmd struct {
+	Message string `arg:"" help:"Message-ID or trace id."`
+}
+
+// Run prints what became of a message, on all hosts, oldest first.
+func (c *traceCmd) Run(ctx context.Context, a *app) error {
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	events, err := trace.Story(ctx, h.fs, c.Message)
+	if err != nil {
+		return fmt.Errorf("search traces: %w", err)
+	}
+	if events == nil {
+		events = []trace.Event{}
+	}
+	return a.print(events, func(w io.Writer) {
+		for _, e := range events {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Format(time.RFC3339Nano), e.Host, e.List, e.Event, e.Rcpt, e.Detail)
+		}
+	})
+}
