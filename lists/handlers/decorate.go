@@ -61,8 +61,13 @@ func appendPart(m *message.Message, root *message.Part, footer string) {
 }
 
 // wrap makes the message the first part of a new multipart/mixed and the footer the
-// second. Its Content-* fields go with it, octet for octet.
+// second. Its Content-* fields go with it, octet for octet. Only a text with lines
+// over the limit is encoded for that: no server need take it as it is.
 func wrap(m *message.Message, footer string) {
+	if strings.HasPrefix(m.ContentType().Media, "text/") && identity(m) && longLine(m.Body()) {
+		m.Set("Content-Transfer-Encoding", "quoted-printable")
+		m.SetBody(quotedPrintable(m.Body()))
+	}
 	sum := sha256.Sum256(m.Body())
 	boundary := "=_" + hex.EncodeToString(sum[:16]) // no text contains its own hash
 	out := []byte("--" + boundary + "\r\n")

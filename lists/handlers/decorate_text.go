@@ -24,20 +24,30 @@ func appendText(m *message.Message, footer string) bool {
 	if !asciiBased(t.Charset()) {
 		return false
 	}
-	if flowed := strings.EqualFold(t.Params["format"], "flowed"); flowed {
+	if strings.EqualFold(t.Params["format"], "flowed") {
 		footer = fixedLines(footer)
 	}
 	encoded, ok := message.FromUTF8(footer, t.Charset())
 	if !ok {
 		return false
 	}
-	switch m.Encoding() {
-	case "7bit", "8bit", "binary":
+	if identity(m) {
 		return appendIdentity(m, encoded, t.Charset())
+	}
+	switch m.Encoding() {
 	case "quoted-printable":
 		return appendQuoted(m, encoded, t.Charset())
 	case "base64":
 		return appendBase64(m, encoded, t.Charset())
+	}
+	return false
+}
+
+// identity reports whether the body's octets are the text itself.
+func identity(m *message.Message) bool {
+	switch m.Encoding() {
+	case "7bit", "8bit", "binary":
+		return true
 	}
 	return false
 }

@@ -18,7 +18,7 @@ func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error)
 	if e.Meta.Approved {
 		return s.c.accept(ctx, w, letPass(e.Meta.ApprovedBy))
 	}
-	if sub := e.Target.Sub; sub != lists.SubPost && sub != lists.SubOwner {
+	if sub := e.Target.Sub; sub != lists.SubOwner && (sub != lists.SubPost || e.Target.List == lists.Site) {
 		return &queue.Outcome{Fate: queue.FateShunt, Event: "shunted", Reason: fmt.Sprintf("queue in has no use for mail to %s", e.Target.Address())}, nil
 	}
 	if first, ok := repeat(w); ok {
