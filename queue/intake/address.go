@@ -26,7 +26,8 @@ func unquoted(s string) (mailaddr.Address, error) {
 
 // mailbox reads a path as it stands in an argument, the environment or a header
 // field: angle brackets, source route and quotes allowed; empty is the null path. A
-// local part that needs no quotes loses them: "ant"@x is ant@x (RFC 5321 §4.1.2).
+// local part that needs no quotes loses them ("ant"@x is ant@x, RFC 5321 §4.1.2);
+// one that lacks them because of its dots gets them.
 func mailbox(s string) (mailaddr.Address, error) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">") {
@@ -40,14 +41,14 @@ func mailbox(s string) (mailaddr.Address, error) {
 	if s == "" {
 		return "", nil
 	}
-	i := strings.LastIndexByte(s, '@')
-	if i < 2 || s[0] != '"' || s[i-1] != '"' {
-		return unquoted(s)
+	a, err := mailaddr.Parse(s)
+	switch i := strings.LastIndexByte(s, '@'); {
+	case err == nil && s[0] == '"':
+		return unquoted(unescape(s[1:i-1]) + s[i:])
+	case err != nil && i > 0 && !strings.ContainsAny(s[:i], " \t\"\\<>()[]@,;:"):
+		return unquoted(s) // dots out of place
 	}
-	if _, err := mailaddr.Parse(s); err != nil {
-		return "", err
-	}
-	return unquoted(unescape(s[1:i-1]) + s[i:])
+	return a, err
 }
 
 // unescape resolves the quoted pairs of a quoted string.

@@ -11,7 +11,9 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/lists/message"
 	"qrunner/queue"
+	"qrunner/queue/trace"
 )
 
 // Spool keeps entries. Put returns when the entry is durable, or with an error if
@@ -34,6 +36,8 @@ type Config struct {
 	Directory Directory
 	// Wake is called after each stored entry; nil: nobody is waiting.
 	Wake func(queue.Name, lists.ID)
+	// Trace gets one event "received" per stored entry; nil for none. It must not block.
+	Trace func(context.Context, trace.Event)
 	// Host is our name in the greeting.
 	Host string
 	// Domain completes bare names in the pipe's arguments and environment; empty:
@@ -60,6 +64,9 @@ func New(c Config) *Intake {
 	if c.Wake == nil {
 		c.Wake = func(queue.Name, lists.ID) {}
 	}
+	if c.Trace == nil {
+		c.Trace = func(context.Context, trace.Event) {}
+	}
 	return &Intake{Config: c, door: newDoor(c.Limits)}
 }
 
@@ -70,28 +77,46 @@ func (in *Intake) accept(ctx context.Context, env queue.Envelope, targets []list
 	done := make(map[lists.Target]error, len(targets))
 	for i, t := range targets {
 		err, repeat := done[t]
-		if !repeat {
-			err = in.put(ctx, env, t, raw)
-			done[t] = err
+		if repeat {
+			answer(i, err)
+			continue
 		}
+		env.Target = t
+		e := &queue.Entry{Queue: queueOf(t), List: t.List, Envelope: env, Raw: raw}
+		err = in.put(ctx, e)
+		done[t] = err
 		answer(i, err)
-		if err == nil && !repeat {
-			in.Wake(queueOf(t), t.List)
+		if err == nil {
+			in.announce(ctx, e)
 		}
 	}
 }
 
-func (in *Intake) put(ctx context.Context, env queue.Envelope, t lists.Target, raw []byte) error {
+func (in *Intake) put(ctx context.Context, e *queue.Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, in.Limits.Store)
 	defer cancel()
-	env.Target = t
-	e := &queue.Entry{Queue: queueOf(t), List: t.List, Envelope: env, Raw: raw}
 	id, err := in.Spool.Put(ctx, e)
 	if err != nil {
-		return fmt.Errorf("store entry for %s: %w", t.Address(), err)
+		return fmt.Errorf("store entry for %s: %w", e.Target.Address(), err)
 	}
-	in.Log.Info("stored", "entry", id, "queue", e.Queue, "list", t.List, "trace", env.Trace)
+	e.ID = id
 	return nil
+}
+
+// announce tells of a stored entry. It was answered for by now, so that no fault
+// here may look like one of the entry.
+func (in *Intake) announce(ctx context.Context, e *queue.Entry) {
+	defer func() {
+		if p := recover(); p != nil {
+			in.Log.Error("announce entry", "entry", e.ID, "trace", e.Envelope.Trace, "err", p)
+		}
+	}()
+	in.Wake(e.Queue, e.List)
+	in.Log.Info("stored", "entry", e.ID, "queue", e.Queue, "list", e.List, "trace", e.Envelope.Trace)
+	in.Trace(ctx, trace.Event{
+		Trace: e.Envelope.Trace, MessageID: message.Parse(e.Raw).Get("Message-ID"), List: e.List, Entry: e.ID, Queue: e.Queue,
+		Event: "received", Detail: e.Source + " from <" + string(e.Sender) + ">", Rcpt: string(e.Target.Address()),
+	})
 }
 
 // resolve asks whose address a is. The answer "nobody's" is passed on only if the

@@ -17,18 +17,23 @@ import (
 
 	"qrunner/lists"
 	"qrunner/queue"
+	"qrunner/queue/trace"
 )
 
 func TestEnvelope(t *testing.T) {
 	s := newShare()
-	c := newClient(t, dial(t, newIntake(t, s, Limits{}), "lmtp", "tcp"), "lmtp")
+	in := newIntake(t, s, Limits{})
+	var events []trace.Event
+	in.Trace = func(_ context.Context, e trace.Event) { events = append(events, e) }
+	c := newClient(t, dial(t, in, "lmtp", "tcp"), "lmtp")
 	c.cmd("MAIL FROM:<Anne@Example.ORG> BODY=8BITMIME SMTPUTF8")
 	c.cmd("RCPT TO:<ant@lists.example.com>")
 	c.cmd("RCPT TO:<ant-confirm+tok@lists.example.com>")
 	c.cmd("DATA")
-	c.write("x\r\n.\r\n")
+	c.write("Message-ID: <1@example.org>\r\n.\r\n")
 	first := c.reply()
 	c.want("250")
+	c.cmd("NOOP") // by now all was told
 	got := s.take()
 	env := queue.Envelope{
 		Sender: "Anne@example.org", Target: lists.Target{List: "ant@lists.example.com"},
@@ -36,15 +41,25 @@ func TestEnvelope(t *testing.T) {
 	}
 	confirm := env
 	confirm.Target.Sub, confirm.Target.Extra = lists.SubConfirm, "tok"
+	raw := []byte("Message-ID: <1@example.org>\r\n")
 	want := []queue.Entry{
-		{Queue: queue.In, List: "ant@lists.example.com", Envelope: env, Raw: []byte("x\r\n")},
-		{Queue: queue.Command, List: "ant@lists.example.com", Envelope: confirm, Raw: []byte("x\r\n")},
+		{Queue: queue.In, List: "ant@lists.example.com", Envelope: env, Raw: raw},
+		{Queue: queue.Command, List: "ant@lists.example.com", Envelope: confirm, Raw: raw},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(queue.Envelope{}, "Trace")); d != "" {
 		t.Error(d)
 	}
 	if got[0].Trace == "" || got[0].Trace != got[1].Trace || !strings.Contains(first, got[0].Trace) {
 		t.Errorf("traces %q and %q, reply %q", got[0].Trace, got[1].Trace, first)
+	}
+	for i, e := range got {
+		told := trace.Event{
+			Trace: e.Trace, MessageID: "<1@example.org>", List: e.List, Entry: events[i].Entry, Queue: e.Queue, Event: "received",
+			Detail: "lmtp 127.0.0.1 from <Anne@example.org>", Rcpt: string(e.Target.Address()),
+		}
+		if d := cmp.Diff(told, events[i]); d != "" || told.Entry == "" {
+			t.Error(d)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,6 +97,25 @@ func TestTenConnections(t *testing.T) {
 	}
 	if len(seen) != 2*clients*each {
 		t.Errorf("%d different entries, want %d", len(seen), 2*clients*each)
+	}
+}
+
+// TestFaultyAnnouncement: what is stored is answered so, whatever comes after.
+func TestFaultyAnnouncement(t *testing.T) {
+	for _, proto := range []string{"lmtp", "smtp"} {
+		s := newShare()
+		in := newIntake(t, s, Limits{})
+		in.Wake = func(queue.Name, lists.ID) { panic("no runner") }
+		c := newClient(t, dial(t, in, proto, "tcp"), proto)
+		for range 2 {
+			c.begin("ant@lists.example.com")
+			c.write(".\r\n")
+			c.want("250")
+		}
+		err := in.Deliver(t.Context(), DeliverArgs{Words: []string{"post", "ant"}}, strings.NewReader(small))
+		if got := s.take(); err != nil || len(got) != 3 {
+			t.Errorf("%s: %d entries, %v", proto, len(got), err)
+		}
 	}
 }
 
@@ -161,9 +195,11 @@ func TestMemoryLimit(t *testing.T) {
 	b.want("452 4.3.1")
 	a.write(".\r\n")
 	a.want("250")
+	a.cmd("NOOP") // by now the memory is free
 	b.begin("ant@lists.example.com")
 	b.write(strings.Repeat(line, 10_000) + ".\r\n")
 	b.want("250")
+	b.cmd("NOOP")
 	if n := in.memory.Load(); n != 0 {
 		t.Errorf("%d octets not given back", n)
 	}

@@ -36,7 +36,7 @@ var _ smtp.LMTPSession = (*session)(nil)
 
 // Mail takes the sender (RFC 5321 §4.1.1.2).
 func (s *session) Mail(from string, opts *smtp.MailOptions) error {
-	return s.guard("MAIL", func() error {
+	return s.guard("MAIL FROM:<"+from+">", func() error {
 		if s.mail {
 			return errNested
 		}
@@ -59,7 +59,7 @@ func (s *session) Mail(from string, opts *smtp.MailOptions) error {
 
 // Rcpt resolves a recipient (RFC 5321 §4.1.1.3).
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	return s.guard("RCPT", func() error {
+	return s.guard("RCPT TO:<"+to+">", func() error {
 		t, err := s.target(to)
 		if err != nil {
 			return err
@@ -130,18 +130,18 @@ func (s *session) stored() *reply {
 
 // guard runs what go-smtp asked for: panics become errors, and errors go through
 // the adapter. Nothing reaches go-smtp but through here.
-func (s *session) guard(verb string, f func() error) (err error) {
+func (s *session) guard(command string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = s.answer(verb, fmt.Errorf("panic: %v\n%s", p, debug.Stack()), nil)
+			err = s.answer(command, fmt.Errorf("panic: %v\n%s", p, debug.Stack()), nil)
 		}
 	}()
-	return s.answer(verb, f(), nil)
+	return s.answer(command, f(), nil)
 }
 
 // answer makes what go-smtp is handed of an error, and of none: ok, if there is one.
-// Temporary refusals are logged; this is the last place that sees the whole error.
-func (s *session) answer(verb string, err error, ok *reply) error {
+// Refusals are logged; this is the last place that sees the whole error.
+func (s *session) answer(command string, err error, ok *reply) error {
 	if err == nil {
 		if ok == nil {
 			return nil
@@ -149,9 +149,11 @@ func (s *session) answer(verb string, err error, ok *reply) error {
 		return ok.smtpError()
 	}
 	r := replyOf(err)
-	if r.code < 500 && r != errOneTarget {
-		s.log.Warn("temporary refusal of "+verb, "trace", s.env.Trace, "reply", r.Error(), "err", err)
+	level := slog.LevelWarn
+	if r.code >= 500 || r == errOneTarget {
+		level = slog.LevelInfo
 	}
+	s.log.Log(s.ctx, level, "refused", "command", oneLine(command), "trace", s.env.Trace, "reply", r.Error(), "err", err)
 	return r.smtpError()
 }
 
