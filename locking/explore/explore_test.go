@@ -31,6 +31,7 @@ func TestClassicMistakesAreFound(t *testing.T) {
 		"nested, takeover":  {nestedLockWithTakeover, 2, explore.Bound{Deviations: 2, Faults: 2, Kinds: stall}, "two holders"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := explore.Scenario{Play: modelScenario(c.waiters, strings.Contains(name, "takeover"), c.breaks)}
 			c.bound.Runs = 200_000
 			r := explore.Bounded(t, s, c.bound)
@@ -68,11 +69,10 @@ func TestLockFileBounded(t *testing.T) {
 		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := explore.Bound{Deviations: depth, Faults: depth, Kinds: short}
-			r := explore.Bounded(t, w.scenario(), b)
-			t.Logf("%d schedules, %d calls, complete %v", r.Runs, r.Calls, r.Complete)
-			if r.Found != nil {
-				t.Fatal(r.Found)
+			if !replay(t, w, b) {
+				verdict(t, explore.Bounded(t, w.scenario(), b))
 			}
 		})
 	}
@@ -103,12 +103,11 @@ func TestLockFileRandom(t *testing.T) {
 		"v3 zombies":   {lockWorld{version: simfs.V3, procs: three, zombies: true}, long},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := explore.Bound{Deviations: 6, Faults: 3, Kinds: c.kinds, Runs: env(t, "EXPLORE_RUNS", 300)}
-			seed := uint64(env(t, "EXPLORE_SEED", 1))
-			r := explore.Random(t, c.world.scenario(), b, seed, 250)
-			t.Logf("%d schedules, %d calls", r.Runs, r.Calls)
-			if r.Found != nil {
-				t.Fatal(r.Found)
+			if !replay(t, c.world, b) {
+				seed := uint64(env(t, "EXPLORE_SEED", 1))
+				verdict(t, explore.Random(t, c.world.scenario(), b, seed, 250))
 			}
 		})
 	}
@@ -132,6 +131,33 @@ func TestLongStallsOverlap(t *testing.T) {
 	if f := explore.Replay(t, w.scenario(), r.Found.Plan, b); f != nil {
 		t.Fatal(f)
 	}
+}
+
+// verdict fails the test for a finding, with the command that shows it again.
+func verdict(t *testing.T, r explore.Report) {
+	t.Helper()
+	t.Logf("%d schedules, %d calls", r.Runs, r.Calls)
+	if r.Found != nil {
+		t.Fatalf("EXPLORE_PLAN='%s' go test -run '%s' ./locking/explore\n%v", r.Found.Plan, t.Name(), r.Found)
+	}
+}
+
+// replay runs the schedule in EXPLORE_PLAN alone, if there is one.
+func replay(t *testing.T, w lockWorld, b explore.Bound) bool {
+	t.Helper()
+	text, ok := os.LookupEnv("EXPLORE_PLAN")
+	if !ok {
+		return false
+	}
+	p, err := explore.ParsePlan(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := explore.Replay(t, w.scenario(), p, b); f != nil {
+		t.Fatal(f)
+	}
+	t.Logf("the schedule %s breaks nothing", p)
+	return true
 }
 
 func env(t *testing.T, name string, def int) int {
