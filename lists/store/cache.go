@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"time"
 
 	"qrunner/lists"
 )
@@ -28,6 +29,7 @@ type entry struct {
 	gen   generation
 	state *State
 	used  uint64
+	seen  time.Time // when a fresh look last found the list, by this host's clock
 }
 
 func newCache() *cache { return &cache{entries: map[lists.ID]*entry{}} }
@@ -74,7 +76,20 @@ func (c *cache) setGeneration(g generation) {
 
 // forget makes the next user look at the share.
 func (c *cache) forget(id lists.ID) {
-	c.with(id, func(e *entry) { e.gen, e.state = generation{}, nil })
+	c.with(id, func(e *entry) { e.gen, e.state, e.seen = generation{}, nil, time.Time{} })
+}
+
+// looked notes that a fresh look has just found the list.
+func (c *cache) looked(id lists.ID) {
+	c.with(id, func(e *entry) { e.seen = time.Now() })
+}
+
+// found reports whether a fresh look found the list less than age ago.
+func (c *cache) found(id lists.ID, age time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[id]
+	return e != nil && !e.seen.IsZero() && time.Since(e.seen) < age
 }
 
 // state is the newest one known of that incarnation, or nil.

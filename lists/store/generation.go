@@ -58,7 +58,11 @@ func (s *Store) newest(ctx context.Context, id lists.ID) (generation, error) {
 		}
 		list, err := listDir(s.FS, listFolder(id), true)
 		if err == nil {
-			return s.highest(id, list)
+			g, err := s.highest(id, list)
+			if err == nil && g.Incarnation != "" {
+				s.cache.looked(id)
+			}
+			return g, err
 		}
 		if !fsys.Gone(err) {
 			return none, err
@@ -72,6 +76,8 @@ func (s *Store) newest(ctx context.Context, id lists.ID) (generation, error) {
 		if !there {
 			return none, nil
 		}
+		// An attempt to make it is refused, and makes the client forget.
+		_ = s.FS.Mkdir(listFolder(id), fsys.DirPerm)
 	}
 	return none, fmt.Errorf("list %s: its folder is listed but cannot be opened", id)
 }

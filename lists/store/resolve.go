@@ -12,8 +12,8 @@ import (
 	"qrunner/locking/site"
 )
 
-// namesAge is how old a listing of the lists may be that a positive answer rests
-// on. Mail to a list that was deleted meanwhile is shunted, not lost.
+// namesAge is how old what a positive answer rests on may be. Mail to a list that
+// was deleted meanwhile is shunted, not lost.
 const namesAge = 2 * time.Second
 
 // names is the last listing of the lists' folders.
@@ -28,53 +28,50 @@ type names struct {
 // the site. lists.ErrNoList only when certain: the site marker is there, and a
 // fresh listing lacks the list. Any doubt is another error, and temporary.
 func (s *Store) Resolve(ctx context.Context, a mailaddr.Address) (lists.Target, error) {
+	t, err := s.resolve(ctx, a)
+	if err != nil {
+		return t, fmt.Errorf("resolve %s: %w", a, err)
+	}
+	return t, nil
+}
+
+func (s *Store) resolve(ctx context.Context, a mailaddr.Address) (lists.Target, error) {
 	all := lists.Candidates(a)
 	if ids, ok := s.recent(); ok {
-		if t, ok, err := match(all, ids, s.seems); err == nil && ok {
-			return t, nil
+		if t, ok, err := s.match(ctx, all, ids); ok || err != nil {
+			return t, err
 		}
-	}
-	if _, err := site.Check(ctx, s.FS); err != nil {
-		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
 	}
 	ids, err := s.fresh()
 	if err != nil {
-		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
+		return lists.Target{}, err
 	}
-	t, ok, err := match(all, ids, func(id lists.ID) (bool, error) { return s.Exists(ctx, id) })
-	switch {
-	case err != nil:
-		return lists.Target{}, fmt.Errorf("resolve %s: %w", a, err)
-	case ok:
-		return t, nil
-	case isPostmaster(a) && hasDomain(ids, a.Domain()):
+	if t, ok, err := s.match(ctx, all, ids); ok || err != nil {
+		return t, err
+	}
+	if isPostmaster(a) && hasDomain(ids, a.Domain()) {
 		return lists.Target{List: lists.Site, Sub: lists.SubOwner}, nil
 	}
-	return lists.Target{}, fmt.Errorf("resolve %s: %w", a, lists.ErrNoList)
+	if _, err := site.Check(ctx, s.FS); err != nil {
+		return lists.Target{}, err
+	}
+	return lists.Target{}, lists.ErrNoList
 }
 
-// match gives the first candidate that is a list.
-func match(all []lists.Target, ids []lists.ID, exists func(lists.ID) (bool, error)) (lists.Target, bool, error) {
+// match gives the first candidate that is a list, of those whose folder is listed.
+func (s *Store) match(ctx context.Context, all []lists.Target, ids []lists.ID) (lists.Target, bool, error) {
 	for _, t := range all {
 		if !has(ids, t.List) {
 			continue
 		}
-		if ok, err := exists(t.List); ok || err != nil {
+		if s.cache.found(t.List, namesAge) {
+			return t, true, nil
+		}
+		if ok, err := s.Exists(ctx, t.List); ok || err != nil {
 			return t, ok, err
 		}
 	}
 	return lists.Target{}, false, nil
-}
-
-// seems is Exists without the cost: its "yes" may be out of date, and its "no" is
-// worth nothing.
-func (s *Store) seems(id lists.ID) (bool, error) {
-	list, err := s.FS.ReadDir(listFolder(id))
-	if err != nil {
-		return false, err
-	}
-	g, err := s.highest(id, list)
-	return g.Incarnation != "", err
 }
 
 // recent is the last listing, if it is young enough.

@@ -12,8 +12,9 @@ import (
 	"qrunner/locking"
 )
 
-func TestCommitIsSeenByAnotherHost(t *testing.T) {
-	w := newWorld(t)
+func TestCommitIsSeenByAnotherHost(t *testing.T) { onEach(t, testCommitIsSeenByAnotherHost) }
+
+func testCommitIsSeenByAnotherHost(t *testing.T, w *world) {
 	a, b := w.host("a"), w.host("b")
 	w.create(a)
 	h := w.lock(a)
@@ -59,8 +60,9 @@ func TestCommitIsSeenByAnotherHost(t *testing.T) {
 	wantErr(t, h.Commit(t.Context(), By{}, SetPostID{9}), ErrReleased)
 }
 
-func TestChangesThatDoNotFit(t *testing.T) {
-	w := newWorld(t)
+func TestChangesThatDoNotFit(t *testing.T) { onEach(t, testChangesThatDoNotFit) }
+
+func testChangesThatDoNotFit(t *testing.T, w *world) {
 	s := w.host("a")
 	w.create(s)
 	h := w.lock(s)
@@ -101,8 +103,9 @@ func TestChangesThatDoNotFit(t *testing.T) {
 	w.release(h)
 }
 
-func TestUncleanAfterALostHolder(t *testing.T) {
-	w := newWorld(t)
+func TestUncleanAfterALostHolder(t *testing.T) { onEach(t, testUncleanAfterALostHolder) }
+
+func testUncleanAfterALostHolder(t *testing.T, w *world) {
 	a, b := w.host("a"), w.host("b")
 	w.create(a)
 	h := w.lock(a)
@@ -120,8 +123,9 @@ func TestUncleanAfterALostHolder(t *testing.T) {
 	w.release(h)
 }
 
-func TestMembersKeepTheirNumbers(t *testing.T) {
-	w := newWorld(t)
+func TestMembersKeepTheirNumbers(t *testing.T) { onEach(t, testMembersKeepTheirNumbers) }
+
+func testMembersKeepTheirNumbers(t *testing.T, w *world) {
 	s := w.host("a")
 	w.create(s)
 	h := w.lock(s)
@@ -152,7 +156,10 @@ func TestMembersKeepTheirNumbers(t *testing.T) {
 }
 
 func TestSeenIsForgottenByTheRecordsTime(t *testing.T) {
-	w := newWorld(t)
+	onEach(t, testSeenIsForgottenByTheRecordsTime)
+}
+
+func testSeenIsForgottenByTheRecordsTime(t *testing.T, w *world) {
 	s := w.host("a")
 	w.create(s)
 	h := w.lock(s)
@@ -174,8 +181,9 @@ func TestSeenIsForgottenByTheRecordsTime(t *testing.T) {
 	w.release(h)
 }
 
-func TestHandoversAreInOrderOfOpening(t *testing.T) {
-	w := newWorld(t)
+func TestHandoversAreInOrderOfOpening(t *testing.T) { onEach(t, testHandoversAreInOrderOfOpening) }
+
+func testHandoversAreInOrderOfOpening(t *testing.T, w *world) {
 	s := w.host("a")
 	w.create(s)
 	h := w.lock(s)

@@ -14,6 +14,7 @@ import (
 	"qrunner/lists/mailaddr"
 	"qrunner/locking"
 	"qrunner/locking/fsys"
+	"qrunner/locking/simfs"
 	"qrunner/locking/site"
 )
 
@@ -118,23 +119,40 @@ func (le *lease) Unlock(ctx context.Context) error {
 
 // world is a share with one lock service, seen by hosts.
 type world struct {
-	t     *testing.T
-	fs    fsys.FS
+	t     testing.TB
+	fs    fsys.FS // the test's own view
+	view  func(host string) fsys.FS
 	locks *locks
 }
 
 const testList = lists.ID("news@example.org")
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	root, err := fsys.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	w := &world{t: t, fs: root, locks: newLocks()}
+	w := &world{t: t, fs: root, view: func(string) fsys.FS { return root }, locks: newLocks()}
 	w.init()
 	return w
+}
+
+// newSim is a world on a simulated NFS server, each host with caches of its own.
+func newSim(t testing.TB, cfg simfs.Config) *world {
+	t.Helper()
+	server := simfs.New(cfg)
+	w := &world{t: t, fs: server.Observer(), view: func(h string) fsys.FS { return server.Host(h) }, locks: newLocks()}
+	w.init()
+	return w
+}
+
+// onEach runs a test on a real folder and on both versions of simulated NFS.
+func onEach(t *testing.T, run func(t *testing.T, w *world)) {
+	t.Run("local", func(t *testing.T) { run(t, newWorld(t)) })
+	t.Run("nfs3", func(t *testing.T) { run(t, newSim(t, simfs.Config{Version: simfs.V3})) })
+	t.Run("nfs4", func(t *testing.T) { run(t, newSim(t, simfs.Config{Version: simfs.V42})) })
 }
 
 func (w *world) init() {
@@ -148,7 +166,7 @@ func (w *world) init() {
 }
 
 // host is another process on the share.
-func (w *world) host(name string) *Store { return w.hostOn(w.fs, name, 0) }
+func (w *world) host(name string) *Store { return w.hostOn(w.view(name), name, 0) }
 
 func (w *world) hostOn(f fsys.FS, name string, every int) *Store {
 	return Open(Config{FS: f, Locker: w.locks, Host: name, SnapshotEvery: every,
@@ -156,7 +174,7 @@ func (w *world) hostOn(f fsys.FS, name string, every int) *Store {
 		Clock: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
 }
 
-type testLog struct{ t *testing.T }
+type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {
 	l.t.Logf("log: %s", p)
@@ -221,7 +239,7 @@ func member(i int) lists.Member {
 }
 
 // wantErr fails unless err is target.
-func wantErr(t *testing.T, err, target error) {
+func wantErr(t testing.TB, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Fatalf("error %v, want %v", err, target)
