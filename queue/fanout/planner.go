@@ -45,7 +45,7 @@ func (p *planner) finish(ctx context.Context, r result) {
 	switch {
 	case r.site != nil:
 		if p.breaker.fail(time.Now(), r.id, r.site.RetryAfter) {
-			p.s.alert(ctx, r.unit, r.site.Error())
+			p.s.alert(ctx, r.unit, "down", r.site.Error())
 		}
 	case r.up:
 		if p.breaker.down {

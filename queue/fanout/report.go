@@ -109,8 +109,9 @@ func notice(from lists.ID, id queue.ID, now time.Time, subject, text string) []b
 	return m.Bytes()
 }
 
-// quiet is how long a trouble must be over before its return is news.
-const quiet = time.Hour
+// quiet is how long a trouble must be over before its return is news: longer than
+// the longest wait between two tries.
+const quiet = 6 * time.Hour
 
 // alerts remembers what the site owner was told.
 type alerts struct {
@@ -128,9 +129,9 @@ func (a *alerts) news(about string, now time.Time) bool {
 }
 
 // alert tells the site owner of a fault of the smarthost, once per episode: in the
-// log, and by a notice.
-func (s *Sender) alert(ctx context.Context, u unit, text string) {
-	if !s.alerts.news(text, time.Now()) {
+// log, and by a notice. about is what makes two faults the same.
+func (s *Sender) alert(ctx context.Context, u unit, about, text string) {
+	if !s.alerts.news(about, time.Now()) {
 		return
 	}
 	s.c.Log.ErrorContext(ctx, "site fault", "list", u.list, "entry", u.id, "err", fmt.Errorf("%s", text))

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"log/slog"
 	"time"
@@ -103,7 +104,7 @@ func (c *claim) tell(ctx context.Context, r record) {
 		c.trace(ctx, n, string(r.kind), text)
 	})
 	if r.class == retry.Site {
-		c.s.alert(ctx, c.unit, "the smarthost refuses mail: "+text)
+		c.s.alert(ctx, c.unit, fmt.Sprint(r.reply.Code, r.reply.Phase), "the smarthost refuses mail: "+text)
 	}
 }
 
