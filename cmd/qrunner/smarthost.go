@@ -18,9 +18,9 @@ import (
 func (h *house) newPool() (*smtpout.Pool, error) {
 	s := h.conf.Smarthost
 	c := smtpout.Config{
-		Host: s.Address, Hello: cmp.Or(s.Hello, h.host.Host), TLS: smtpout.TLSMode(s.TLS), NoVerify: s.TLS == "may",
+		Host: s.Address, Hello: cmp.Or(s.Hello, h.host.Host), TLS: smtpout.TLSMode(s.TLS),
 		Username: s.User, MaxConns: s.Connections, MaxRecipients: s.Recipients, MaxMessages: s.Messages,
-		Timeouts: smtpout.Timeouts{Greeting: s.Timeout, Mail: s.Timeout, Rcpt: s.Timeout, Data: s.Timeout, Block: s.Timeout, Dot: 2 * s.Timeout},
+		Timeouts: smtpout.Timeouts{Greeting: s.Timeout, Mail: s.Timeout, Rcpt: s.Timeout, Dot: 2 * s.Timeout},
 		Log:      h.log,
 	}
 	if s.PasswordFile != "" {

@@ -69,7 +69,7 @@ type Limits struct {
 type Smarthost struct {
 	Address      string        `yaml:"address" doc:"host:port; several, separated by commas, are tried in order."`
 	Hello        string        `yaml:"hello" doc:"Name in EHLO; empty: the host's name."`
-	TLS          string        `yaml:"tls" doc:"none, may (STARTTLS where offered, unverified), require (STARTTLS, verified), implicit (TLS from the start, verified)."`
+	TLS          string        `yaml:"tls" doc:"none, may (STARTTLS where offered, verified only with a user), require (STARTTLS, verified), implicit (TLS from the start, verified)."`
 	CAFile       string        `yaml:"ca_file" doc:"Certificates to verify with; empty: the system's."`
 	User         string        `yaml:"user" doc:"For SMTP AUTH; empty: none."`
 	PasswordFile string        `yaml:"password_file" doc:"File whose first line is the password for user."`
