@@ -40,7 +40,7 @@ func decorate(_ context.Context, p *lists.Post) error {
 func footerPart(footer string) []byte {
 	charset, encoding, body := "us-ascii", "7bit", []byte(footer)
 	if _, ascii := message.FromUTF8(footer, "us-ascii"); !ascii || longLine(body) {
-		charset, encoding, body = "utf-8", "quoted-printable", quotedPrintable(body)
+		charset, encoding, body = "utf-8", "quoted-printable", message.QuotedPrintable(body)
 	}
 	return append([]byte("Content-Type: text/plain; charset="+charset+"\r\n"+
 		"Content-Transfer-Encoding: "+encoding+"\r\n"+
@@ -66,7 +66,7 @@ func appendPart(m *message.Message, root *message.Part, footer string) {
 func wrap(m *message.Message, footer string) {
 	if strings.HasPrefix(m.ContentType().Media, "text/") && identity(m) && longLine(m.Body()) {
 		m.Set("Content-Transfer-Encoding", "quoted-printable")
-		m.SetBody(quotedPrintable(m.Body()))
+		m.SetBody(message.QuotedPrintable(m.Body()))
 	}
 	sum := sha256.Sum256(m.Body())
 	boundary := "=_" + hex.EncodeToString(sum[:16]) // no text contains its own hash

@@ -3,7 +3,6 @@ package handlers
 import (
 	"bytes"
 	"encoding/base64"
-	"mime/quotedprintable"
 	"strings"
 
 	"qrunner/lists/message"
@@ -60,7 +59,7 @@ func appendIdentity(m *message.Message, footer []byte, charset string) bool {
 	if longLine(body) {
 		m.Set("MIME-Version", "1.0")
 		m.Set("Content-Transfer-Encoding", "quoted-printable")
-		body = quotedPrintable(body)
+		body = message.QuotedPrintable(body)
 	} else if eightBit(footer) && m.Encoding() == "7bit" {
 		m.Set("MIME-Version", "1.0")
 		m.Set("Content-Transfer-Encoding", "8bit")
@@ -83,7 +82,7 @@ func appendQuoted(m *message.Message, footer []byte, charset string) bool {
 	if cut := bytes.TrimRight(body, " \t\r\n"); bytes.HasSuffix(cut, []byte("=")) {
 		body = cut[:len(cut)-1] // a soft line break at the very end
 	}
-	m.SetBody(join(body, quotedPrintable(softEnd(text, footer))))
+	m.SetBody(join(body, message.QuotedPrintable(softEnd(text, footer))))
 	return true
 }
 
@@ -94,14 +93,7 @@ func appendBase64(m *message.Message, footer []byte, charset string) bool {
 	if _, ok := message.ToUTF8(text[:n], charset); err != nil || !ok {
 		return false
 	}
-	code := base64.StdEncoding.EncodeToString(join(text[:n], footer))
-	var out bytes.Buffer
-	for len(code) > 0 {
-		n := min(len(code), 76)
-		out.WriteString(code[:n] + "\r\n")
-		code = code[n:]
-	}
-	m.SetBody(out.Bytes())
+	m.SetBody(message.Base64(join(text[:n], footer)))
 	return true
 }
 
@@ -161,13 +153,4 @@ func longLine(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// quotedPrintable encodes text (RFC 2045 §6.7).
-func quotedPrintable(b []byte) []byte {
-	var out bytes.Buffer
-	w := quotedprintable.NewWriter(&out)
-	_, _ = w.Write(b) // a bytes.Buffer takes everything
-	_ = w.Close()
-	return out.Bytes()
 }

@@ -236,6 +236,23 @@ func TestArchiveCopy(t *testing.T) {
 	}
 }
 
+func TestApprovalLineIsTakenOut(t *testing.T) {
+	alternative := "From: anne@example.org\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Transfer-Encoding: base64\n\n" +
+		"QXBwcm92ZWQ6IHB3CkhlbGxvCg==\n--b\nContent-Type: text/html\n\n<p>Hello</p>\n--b--\n"
+	for _, tc := range []struct{ raw, want string }{
+		{"From: anne@example.org\n\nApproved: pw\nHello\n", "Hello\r\n"},
+		{"From: anne@example.org\nContent-Transfer-Encoding: quoted-printable\n\nApproved: p=77\nHell=6f\n", "Hello\r\n"},
+		{alternative, "Hello\n|<p>Hello</p>"},
+		{"From: anne@example.org\n\nHello\nApproved: other\n", "Hello\r\nApproved: other\r\n"},
+	} {
+		p := liststest.Post(liststest.List(liststest.Members(), "moderator_password", "pw"), "anne@example.org", tc.raw)
+		run(t, p)
+		if got := strings.Join(leaves(t, p.Message), "|"); got != tc.want {
+			t.Errorf("got %q, want %q", got, tc.want)
+		}
+	}
+}
+
 func TestNotice(t *testing.T) {
 	l := liststest.List(liststest.Members())
 	p := liststest.Post(l, "", "From: ant-owner@lists.example.com\nSubject: x\n\nhi\n")

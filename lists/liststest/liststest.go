@@ -17,7 +17,7 @@ import (
 const Ant lists.ID = "ant@lists.example.com"
 
 // Day is when everything happens.
-var Day = time.Date(2024, 1, 1, 10, 0, 0, 0, time.UTC)
+func Day() time.Time { return time.Date(2024, 1, 1, 10, 0, 0, 0, time.UTC) }
 
 // Members are the people of the list: regular members, a digest member, moderators.
 // The caller may change the copy.
@@ -56,7 +56,7 @@ func Post(l *lists.List, sender mailaddr.Address, raw string) *lists.Post {
 	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
 	return &lists.Post{
 		List: l, Message: message.Parse([]byte(raw)), Sender: sender, Target: lists.Target{List: l.ID},
-		Received: Day, Size: int64(len(raw)), Trace: "trace1", Source: "lmtp 192.0.2.1", Host: "mx.example.com", PostID: 7,
+		Received: Day(), Size: int64(len(raw)), Trace: "trace1", Source: "lmtp 192.0.2.1", Host: "mx.example.com", PostID: 7,
 	}
 }
 

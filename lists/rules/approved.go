@@ -14,6 +14,8 @@ import (
 // leave with a post, whatever rule let it pass.
 var ApprovedHeaders = []string{"Approved", "Approve", "X-Approved", "X-Approve"}
 
+// approved: a password in the first line of the text counts too. One that could not be
+// taken out of the post again sends it back to its author.
 func approved(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	want := p.List.Settings.Text("moderator_password")
 	if want == "" {
@@ -25,7 +27,16 @@ func approved(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 			return hit("the header %s carries the moderator's password", name)
 		}
 	}
-	return nil, nil
+	_, found, clean := ApprovalLine(p.Message, want)
+	switch {
+	case !found:
+		return nil, nil
+	case !clean:
+		h, err := hit("the line with the password (Approved:) stands in another part of the message too, where it cannot be removed; send plain text")
+		h.Action = lists.ActionReject
+		return h, err
+	}
+	return hit("the first line carries the moderator's password")
 }
 
 func samePassword(want, got string) bool {

@@ -35,7 +35,7 @@ func FuzzIn(f *testing.F) {
 		if o.Event == "" || o.Reason == "" {
 			t.Errorf("%+v", o)
 		}
-		if _, err := w.state.With(liststest.Day, o.Changes...); err != nil {
+		if _, err := w.state.With(liststest.Day(), o.Changes...); err != nil {
 			t.Error(err)
 		}
 		out := sent(o)

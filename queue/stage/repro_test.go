@@ -7,6 +7,7 @@ import (
 
 	"qrunner/lists/liststest"
 	"qrunner/lists/message"
+	"qrunner/queue"
 )
 
 // antFooter and antPrefix are the settings that the reproducers share.
@@ -153,6 +154,22 @@ func TestTemplateSyntaxInFooter053(t *testing.T) {
 	m := deliver(t, repro(t, "053-template-syntax-in-body.eml"), "footer", "-- \n$display_name has $nosuch ${unterminated %(also)s\nbye $user_email.")
 	if !bytes.Contains(m.Body(), []byte("Ant has $nosuch ${unterminated %(also)s\r\nbye $user_email.\r\n")) {
 		t.Errorf("footer:\n%s", m.Body())
+	}
+}
+
+// The password in an HTML part, split by markup, cannot be taken out: the post goes
+// back to its author, and the password to nobody.
+func TestApprovedInHTML037(t *testing.T) {
+	raw := repro(t, "037-approved-in-html.eml")
+	w := newWorld(t, liststest.Ant, "moderator_password", "s3cret-pw")
+	o := w.process(w.entry("zed@example.net", raw))
+	n := child(o, queue.Virgin)
+	if o.Event != "rejected" || sent(o) != nil || n == nil || bytes.Contains(n.Raw, []byte("s3cret")) {
+		t.Errorf("%+v", o)
+	}
+	o = w.process(w.entry("zed@example.net", "Approved: s3cret-pw\r\nFrom: zed@example.net\r\nTo: ant@lists.example.com\r\n\r\nx\r\n"))
+	if f := sent(o); f == nil || bytes.Contains(f.Raw, []byte("s3cret")) {
+		t.Errorf("%+v", o)
 	}
 }
 

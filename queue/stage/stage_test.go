@@ -35,10 +35,10 @@ func TestAccept(t *testing.T) {
 		t.Errorf("to %s:\n%s", to(f), f.Raw)
 	}
 	a := child(o, queue.Archive)
-	if a == nil || a.Meta.PostID != 1 || a.Received != liststest.Day || a.Trace != "trace1" {
+	if a == nil || a.Meta.PostID != 1 || a.Received != liststest.Day() || a.Trace != "trace1" {
 		t.Fatalf("archive copy %+v", a)
 	}
-	a.ID = queue.NewID(liststest.Day, 1, "test", 1)
+	a.ID = queue.NewID(liststest.Day(), 1, "test", 1)
 	o = w.process(a)
 	if len(o.Children) != 1 || o.Children[0].File == nil || o.Children[0].File.Path != "archive/2024-01/cur/"+string(a.ID)+":2,S" {
 		t.Fatalf("%+v", o)

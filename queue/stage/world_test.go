@@ -90,8 +90,8 @@ func newWorld(t testing.TB, id lists.ID, settings ...string) *world {
 func (w *world) entry(sender mailaddr.Address, raw string) *queue.Entry {
 	w.n++
 	e := &queue.Entry{
-		ID: queue.NewID(liststest.Day, uint64(w.n), "test", uint64(w.n)), Queue: queue.In, List: w.id, Raw: []byte(raw),
-		Envelope: queue.Envelope{Sender: sender, Target: lists.Target{List: w.id}, Received: liststest.Day, Source: "lmtp 192.0.2.1", Trace: "trace1"},
+		ID: queue.NewID(liststest.Day(), uint64(w.n), "test", uint64(w.n)), Queue: queue.In, List: w.id, Raw: []byte(raw),
+		Envelope: queue.Envelope{Sender: sender, Target: lists.Target{List: w.id}, Received: liststest.Day(), Source: "lmtp 192.0.2.1", Trace: "trace1"},
 	}
 	return e
 }
@@ -111,7 +111,7 @@ func (w *world) process(e *queue.Entry) *queue.Outcome {
 func (w *world) commit(o *queue.Outcome) {
 	w.t.Helper()
 	var err error
-	if w.state, err = w.state.With(liststest.Day, o.Changes...); err != nil {
+	if w.state, err = w.state.With(liststest.Day(), o.Changes...); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, c := range o.Children {
