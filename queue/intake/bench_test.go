@@ -37,7 +37,8 @@ func (d *diskSpool) Put(_ context.Context, e *queue.Entry) (queue.ID, error) {
 }
 
 // BenchmarkLMTP stores 3 kB posts. "put" is the same calls of Put without LMTP, the
-// floor; "nothing" has a Put that costs nothing, so that it shows intake alone.
+// floor; "nothing" has a Put that costs nothing, so that it shows intake alone; "spool"
+// is the real one.
 func BenchmarkLMTP(b *testing.B) {
 	raw := "From: a@example.org\r\nSubject: x\r\n\r\n" + strings.Repeat(strings.Repeat("x", 70)+"\r\n", 42)
 	for _, conns := range []int{1, 10} {
@@ -48,12 +49,13 @@ func BenchmarkLMTP(b *testing.B) {
 				return err
 			})
 		})
-		for _, kind := range []string{"disk", "nothing"} {
+		for kind, open := range map[string]func(testing.TB) Spool{
+			"disk":    func(t testing.TB) Spool { return &diskSpool{share: newShare(), dir: t.TempDir()} },
+			"nothing": func(testing.TB) Spool { return free{} },
+			"spool":   func(t testing.TB) Spool { return realSpool(t) },
+		} {
 			b.Run(fmt.Sprintf("%s/conns=%d", kind, conns), func(b *testing.B) {
-				in := New(Config{Spool: free{}, Directory: newShare()})
-				if kind == "disk" {
-					in.Spool = &diskSpool{share: newShare(), dir: b.TempDir()}
-				}
+				in := New(Config{Spool: open(b), Directory: newShare()})
 				addr := serve(b, in, "lmtp", "tcp")
 				var clients []*client
 				for range conns {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -88,12 +89,11 @@ func TestTenConnections(t *testing.T) {
 	wg.Wait()
 	seen := map[string]int{}
 	for _, e := range s.take() {
-		var i, k int
-		var x string
-		if _, err := fmt.Sscanf(string(e.Raw), "%d %d %s", &i, &k, &x); k > 0 && (err != nil || len(x) != 1000*k) {
+		f := strings.Split(string(e.Raw), " ")
+		if k, err := strconv.Atoi(f[1]); err != nil || len(f) != 3 || len(f[2]) != 1000*k+2 {
 			t.Fatalf("damaged entry %q", e.Raw)
 		}
-		seen[fmt.Sprintf("%s %d %d", e.List, i, k)]++
+		seen[string(e.List)+" "+f[0]+" "+f[1]]++
 	}
 	if len(seen) != 2*clients*each {
 		t.Errorf("%d different entries, want %d", len(seen), 2*clients*each)
