@@ -14,17 +14,13 @@ import (
 
 // becomeUser sets the umask and, when started as root, changes to the configured
 // user: root is a stranger on an export with root_squash.
-func becomeUser(c config.Config, log *slog.Logger) error {
+func becomeUser(c config.Config) error {
 	mask, err := strconv.ParseUint(c.Umask, 8, 16)
 	if err != nil {
 		return fmt.Errorf("umask %q: %w", c.Umask, err)
 	}
 	unix.Umask(int(mask))
-	if os.Getuid() != 0 {
-		return nil
-	}
-	if c.User == "" {
-		log.Warn("running as root: set user in the configuration (root_squash makes root a stranger on NFS)")
+	if os.Getuid() != 0 || c.User == "" {
 		return nil
 	}
 	uid, gid, err := lookup(c.User, c.Group)
@@ -45,6 +41,13 @@ func becomeUser(c config.Config, log *slog.Logger) error {
 		return fmt.Errorf("change to user %s: %w", c.User, err)
 	}
 	return nil
+}
+
+// warnRoot tells whoever runs mail through a root process what that means.
+func warnRoot(c config.Config, log *slog.Logger) {
+	if os.Getuid() == 0 && c.User == "" {
+		log.Warn("running as root: set user in the configuration (root_squash makes root a stranger on NFS)")
+	}
 }
 
 func lookup(name, group string) (uid, gid int, err error) {

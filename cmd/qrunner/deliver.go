@@ -89,10 +89,14 @@ func (c *deliverCmd) deliver(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	warnRoot(h.conf, h.log)
 	in := intake.New(intake.Config{
-		Spool: h.spool, Directory: h.store, Host: h.host.Host, Limits: h.intakeLimits(), Log: h.log,
+		Spool: h.spool, Directory: h.store, Trace: h.trace.Add, Host: h.host.Host, Domain: h.conf.Domain,
+		Limits: h.intakeLimits(), Log: h.log,
 	})
-	return in.Deliver(ctx, intake.DeliverArgs{Sender: c.Sender, Words: c.Words, Env: os.LookupEnv}, a.std.in)
+	err = in.Deliver(ctx, intake.DeliverArgs{Sender: c.Sender, Words: c.Words, Env: os.LookupEnv}, a.std.in)
+	h.flushTrace(ctx)
+	return err
 }
 
 // aliasForm lets the binary stand in old aliases under the names of Mailman's

@@ -47,7 +47,7 @@ func (a *app) open(ctx context.Context) (*house, error) {
 		return nil, err
 	}
 	log := a.logger(conf.Log)
-	if err := becomeUser(conf, log); err != nil {
+	if err := becomeUser(conf); err != nil {
 		return nil, err
 	}
 	h, err := openHouse(ctx, conf, log)
@@ -113,6 +113,16 @@ func (h *house) levels(id lists.ID) []lists.Level {
 		out = append(out, lists.Level{Name: "domain " + id.Domain(), Values: d.Settings})
 	}
 	return out
+}
+
+// flushTrace writes the events of a short command. A trace promises nothing: what
+// cannot be written is dropped.
+func (h *house) flushTrace(ctx context.Context) {
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := h.trace.Run(ended); err != nil {
+		h.log.Debug("write trace", "err", err)
+	}
 }
 
 func (h *house) close() error { return h.root.Close() }

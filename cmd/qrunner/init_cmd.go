@@ -21,7 +21,7 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := becomeUser(conf, a.logger(conf.Log)); err != nil {
+	if err := becomeUser(conf); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(conf.Var, 0o770); err != nil {

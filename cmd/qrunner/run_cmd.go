@@ -27,6 +27,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	warnRoot(h.conf, h.log)
 	d, err := newDaemon(h)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func newDaemon(h *house) (*daemon, error) {
 	})
 	d.intake = intake.New(intake.Config{
 		Spool: h.spool, Directory: h.store, Wake: func(_ queue.Name, id lists.ID) { d.runner.Wake(id) },
-		Host: h.host.Host, Limits: h.intakeLimits(), Log: h.log,
+		Trace: h.trace.Add, Host: h.host.Host, Domain: h.conf.Domain, Limits: h.intakeLimits(), Log: h.log,
 	})
 	return d, nil
 }

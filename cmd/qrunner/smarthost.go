@@ -56,7 +56,7 @@ func (h *house) policy() retry.Policy {
 func (h *house) intakeLimits() intake.Limits {
 	l := h.conf.Limits
 	return intake.Limits{
-		Message: int64(l.MessageSize), Recipients: l.Recipients, Conns: l.Connections, Idle: l.Idle, Drain: h.conf.Run.Drain,
+		Message: int64(l.MessageSize), Recipients: l.Recipients, Conns: l.Connections, ConnsPerClient: l.Connections, Idle: l.Idle, Drain: h.conf.Run.Drain,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // avoidDuplicates leaves out members who get the post directly and want no second
-// copy, and addresses that are there twice.
+// copy. That no address is there twice, the roster sees to.
 func avoidDuplicates(_ context.Context, p *lists.Post) error {
 	direct := map[string]bool{}
 	for _, a := range p.Message.Addresses("To", "Cc", "Resent-To", "Resent-Cc") {
@@ -21,19 +21,5 @@ func avoidDuplicates(_ context.Context, p *lists.Post) error {
 		m, ok := p.List.Roster.ByID(r.Member)
 		return ok && !p.List.PrefBool(m, "receive_list_copy")
 	})
-	p.Recipients = distinct(p.Recipients)
 	return nil
-}
-
-// distinct keeps the first recipient of each address.
-func distinct(rs []lists.Recipient) []lists.Recipient {
-	seen := make(map[string]bool, len(rs))
-	return slices.DeleteFunc(rs, func(r lists.Recipient) bool {
-		key := r.Address.Key()
-		if seen[key] {
-			return true
-		}
-		seen[key] = true
-		return false
-	})
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"slices"
 
 	"qrunner/lists"
 )
@@ -31,4 +32,17 @@ func noticeRecipients(ctx context.Context, p *lists.Post) error {
 		return nil
 	}
 	return ownerRecipients(ctx, p)
+}
+
+// distinct keeps the first recipient of each address: owners may be moderators too.
+func distinct(rs []lists.Recipient) []lists.Recipient {
+	seen := make(map[string]bool, len(rs))
+	return slices.DeleteFunc(rs, func(r lists.Recipient) bool {
+		key := r.Address.Key()
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+		return false
+	})
 }

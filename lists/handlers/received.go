@@ -18,6 +18,9 @@ func received(_ context.Context, p *lists.Post) error {
 	case "unix": // a local socket
 		b.WriteString("from localhost ")
 	default:
+		if strings.Contains(peer, ":") {
+			peer = "IPv6:" + peer // RFC 5321 §4.1.3
+		}
 		b.WriteString("from [" + peer + "] ")
 	}
 	b.WriteString("by " + p.Host)

@@ -4,7 +4,7 @@ package handlers
 // as the list's header fields make it, without decoration.
 var Posting = []Handler{
 	{"member-recipients", memberRecipients, "Everybody who gets each post by itself."},
-	{"avoid-duplicates", avoidDuplicates, "Nobody gets two copies."},
+	{"avoid-duplicates", avoidDuplicates, "Nobody gets a second copy who wants none."},
 	{"cleanse", cleanse, "Passwords, and requests that the list must not pass on, go."},
 	{"cleanse-dkim", cleanseDKIM, "The author's signatures go, if the list says so."},
 	{"cook-headers", cookHeaders, "What RFC 5322 wants once, the loop mark, Precedence."},

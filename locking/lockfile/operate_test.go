@@ -23,12 +23,13 @@ func TestReview22_SillyRename(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
+			w.srv.Inject(simfs.Fault{Host: "h1", Op: "remove", Name: "claim.h0.*", Kind: simfs.Refuse})
 			le, _, err := w.host(1).Steal(ctx, listKey)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if st, err := w.srv.Observer().Stat(old.claim.name); err == nil && st.Nlink != 2 {
-				t.Errorf("the robbed claim has %d links; the test wants the case of two", st.Nlink)
+			if st, err := w.srv.Observer().Stat(old.claim.name); err != nil || st.Nlink != 2 {
+				t.Errorf("the robbed claim has %d links, %v; the test wants the case of two", st.Nlink, err)
 			}
 			if err := old.Verify(ctx); !errors.Is(err, locking.ErrLost) {
 				t.Errorf("the robbed holder's verify: %v, want ErrLost", err)

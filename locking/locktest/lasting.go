@@ -33,6 +33,7 @@ func lossFirst(s *suite) {
 		s.Skip("this Locker cannot be cut off")
 	}
 	old := s.lock(0)
+	time.Sleep(s.Lifetime) // refreshed meanwhile
 	cut.Cut()
 	ctx, stop := s.within()
 	defer stop()

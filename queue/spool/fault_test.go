@@ -9,16 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"qrunner/locking"
 	"qrunner/locking/fsys"
 	"qrunner/locking/simfs"
 	"qrunner/queue"
 )
 
 // errnos are what a share in trouble answers.
-var errnos = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.ESTALE, syscall.EIO, syscall.EROFS, syscall.EACCES}
+var errnos = []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES}
 
 // faultsAt is every way in which one call goes wrong.
-func faultsAt(nth int) []simfs.Fault {
+func faultsAt(nth int, errnos []syscall.Errno) []simfs.Fault {
 	list := []simfs.Fault{
 		{Nth: nth, Kind: simfs.CrashAfter},
 		{Nth: nth, Kind: simfs.CrashBefore},
@@ -33,9 +34,9 @@ func faultsAt(nth int) []simfs.Fault {
 
 // everyFault runs try with each fault at each call that host "a" makes in it, until
 // there are no more calls for a crash to hit.
-func everyFault(t *testing.T, cfg simfs.Config, try func(t *testing.T, srv *simfs.Server, f simfs.Fault)) {
+func everyFault(t *testing.T, cfg simfs.Config, errnos []syscall.Errno, try func(t *testing.T, srv *simfs.Server, f simfs.Fault)) {
 	for nth := 1; ; nth++ {
-		for _, fault := range faultsAt(nth) {
+		for _, fault := range faultsAt(nth, errnos) {
 			fault.Host = "a"
 			srv := simfs.New(cfg)
 			a := srv.Host("a")
@@ -55,38 +56,39 @@ func crashed(h *simfs.Host) bool { return h.Context().Err() != nil }
 // Whatever goes wrong at whatever call of a turn, the turns after it (on the same
 // host, or on another one if this one died) end with every post done once.
 func TestEveryFaultOfATurn(t *testing.T) {
-	for _, v := range []simfs.Version{simfs.V3, simfs.V42} {
-		everyFault(t, simfs.Config{Version: v}, func(t *testing.T, srv *simfs.Server, fault simfs.Fault) {
-			l := newLocker()
-			setUp(t, srv.Host("setup"), l, subjects...)
-			host := srv.Host("a")
-			a, b := newNode(host, l, "a"), newNode(srv.Host("b"), l, "b")
-			srv.Inject(fault)
-			err := a.work(t.Context(), 3)
-			if crashed(host) || err == nil {
-				a = b
+	everyFault(t, simfs.Config{Version: simfs.V3}, errnos[:2], func(t *testing.T, srv *simfs.Server, fault simfs.Fault) {
+		l := newLocker()
+		setUp(t, srv.Host("setup"), l, subjects...)
+		host := srv.Host("a")
+		a, b := newNode(host, l, "a"), newNode(srv.Host("b"), l, "b")
+		srv.Inject(fault)
+		err := a.work(t.Context(), 3)
+		if crashed(host) || err == nil {
+			a = b
+		}
+		for range 3 {
+			if err = a.work(t.Context(), 3); err == nil {
+				break
 			}
-			for range 3 {
-				if err = a.work(t.Context(), 3); err == nil {
-					break
-				}
-			}
-			if err != nil {
-				t.Fatalf("the trouble is over, and yet: %v", err)
-			}
-			settled(t, srv, b)
-		})
-	}
+		}
+		if err != nil {
+			t.Fatalf("the trouble is over, and yet: %v", err)
+		}
+		settled(t, srv, l)
+	})
 }
 
 // settled checks that every post was done once, and that what was left over goes
 // away by itself.
-func settled(t *testing.T, srv *simfs.Server, n *node) {
+func settled(t *testing.T, srv *simfs.Server, l locking.Locker) {
 	t.Helper()
 	if d := cmp.Diff(wanted, outcome(t, srv.Observer())); d != "" {
 		t.Error(d)
 	}
+	// Two days later, and on a host that has not seen anything yet: a cache that
+	// hides what is left over is not what this is about.
 	srv.SetClock(48 * time.Hour)
+	n := newNode(srv.Host("late"), l, "late")
 	if err := n.work(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func settled(t *testing.T, srv *simfs.Server, n *node) {
 // A post that Put accepted is there, once; one that it did not accept leaves nothing
 // that anybody would read, unless the host died in the middle.
 func TestEveryFaultOfPut(t *testing.T) {
-	everyFault(t, simfs.Config{}, func(t *testing.T, srv *simfs.Server, fault simfs.Fault) {
+	everyFault(t, simfs.Config{}, errnos, func(t *testing.T, srv *simfs.Server, fault simfs.Fault) {
 		setUp(t, srv.Host("setup"), newLocker())
 		host := srv.Host("a")
 		a := newNode(host, newLocker(), "a")
@@ -144,7 +146,7 @@ func TestEveryFaultOfPut(t *testing.T) {
 
 // A power cut after any call loses no post that was accepted, and repeats none.
 func TestPowerCutInATurn(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		for at := 1; ; at++ {
 			cfg := simfs.Config{Local: true, Seed: seed}
 			srv := simfs.New(cfg)
@@ -161,7 +163,7 @@ func TestPowerCutInATurn(t *testing.T) {
 			if err := b.work(t.Context(), 3); err != nil {
 				t.Fatalf("seed %d, call %d: %v", seed, at, err)
 			}
-			settled(t, srv, b)
+			settled(t, srv, l)
 			if t.Failed() {
 				t.Fatalf("seed %d, call %d", seed, at)
 			}

@@ -84,11 +84,8 @@ const stageAge = 10 * time.Minute
 // Attempts of another incarnation are left: which of the two is older, no name tells.
 func (s *Spool) sweepStage(ctx context.Context, h *store.Holder) error {
 	dir := path.Join(root, "stage", string(h.ID()))
-	all, err := s.c.FS.ReadDir(dir)
-	if fsys.Gone(err) || err == nil && len(all) == 0 {
-		return nil
-	}
-	if err != nil {
+	all, err := s.listFresh(dir)
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	now, _, err := fsys.ServerNow(s.c.FS, dir)

@@ -9,6 +9,7 @@ import "time"
 type Config struct {
 	Var       string            `yaml:"var" doc:"The share: the directory tree that all hosts have in common, usually on NFS."`
 	Host      string            `yaml:"host" doc:"This host's name in lock files, entry names and logs; empty: the system's. No two hosts may have the same."`
+	Domain    string            `yaml:"domain" doc:"Mail domain of lists that an old alias names without one (deliver post ant); empty: the name must be unique."`
 	User      string            `yaml:"user" doc:"When started as root, run as this user (root is a stranger on an export with root_squash); empty: stay and warn."`
 	Group     string            `yaml:"group" doc:"The group to run as; empty: the user's own."`
 	Umask     string            `yaml:"umask" doc:"File creation mask, octal. Group members share the tree with 007."`
