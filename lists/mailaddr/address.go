@@ -153,7 +153,7 @@ func checkQuoted(local string) error {
 
 func normalDomain(d string) (string, error) {
 	if strings.HasPrefix(d, "[") {
-		if !strings.HasSuffix(d, "]") || strings.ContainsAny(d[1:len(d)-1], "[]\\ \r\n\t") {
+		if !strings.HasSuffix(d, "]") || len(d) < 3 || strings.ContainsFunc(d[1:len(d)-1], badLiteralRune) {
 			return "", errors.New("bad address literal")
 		}
 		return strings.ToLower(d), nil
@@ -176,6 +176,11 @@ func normalDomain(d string) (string, error) {
 
 func badDomainRune(r rune) bool {
 	return !(r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+}
+
+// badLiteralRune: what is no dcontent of RFC 5321 §4.1.3, or could end a path.
+func badLiteralRune(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`[]\<>@,;`, r)
 }
 
 func clip(s string) string {
