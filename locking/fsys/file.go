@@ -33,6 +33,9 @@ type dir struct {
 
 // Link implements Dir.
 func (d *dir) Link(oldname, newname string) error {
+	if err := locals("link", oldname, newname); err != nil {
+		return err
+	}
 	return linkErr("link", oldname, d.name+"/"+newname, retry(func() error {
 		return unix.Linkat(d.root.fd, oldname, d.fd, newname, 0)
 	}))
@@ -40,6 +43,9 @@ func (d *dir) Link(oldname, newname string) error {
 
 // Rename implements Dir.
 func (d *dir) Rename(oldname, newname string) error {
+	if err := locals("rename", oldname, newname); err != nil {
+		return err
+	}
 	return linkErr("rename", oldname, d.name+"/"+newname, retry(func() error {
 		return unix.Renameat(d.root.fd, oldname, d.fd, newname)
 	}))

@@ -50,6 +50,15 @@ func local(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: unix.EINVAL}
 }
 
+func locals(op string, names ...string) error {
+	for _, name := range names {
+		if err := local(op, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func pathErr(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -114,7 +123,7 @@ func (r *Root) openDir(name string) (int, error) {
 
 // Link implements FS.
 func (r *Root) Link(oldname, newname string) error {
-	if err := local("link", newname); err != nil {
+	if err := locals("link", oldname, newname); err != nil {
 		return err
 	}
 	return linkErr("link", oldname, newname, retry(func() error {
@@ -124,7 +133,7 @@ func (r *Root) Link(oldname, newname string) error {
 
 // Rename implements FS.
 func (r *Root) Rename(oldname, newname string) error {
-	if err := local("rename", newname); err != nil {
+	if err := locals("rename", oldname, newname); err != nil {
 		return err
 	}
 	return linkErr("rename", oldname, newname, retry(func() error {
