@@ -104,8 +104,8 @@ func moved(err error) error {
 // listing that was stale, or by a sleeper.
 const fenceTries = 4
 
-// open makes the journal with the number after the last one seen, and syncs its
-// name; its first line is synced with the lines that follow.
+// open makes the journal with the number after the last one seen. Its name and its
+// first line are synced with the lines that follow.
 func (c *claim) open(seen *view) error {
 	file, private, st, err := c.s.create("journal." + string(c.unit.id) + "." + c.rng)
 	if err != nil {
@@ -133,14 +133,13 @@ func (c *claim) open(seen *view) error {
 		}
 		last = max(last+1, v.last(c.rng))
 	}
-	if err == nil {
-		err = c.dir.Sync()
-	}
 	if err != nil {
 		_ = file.Close()
 		return fmt.Errorf("open journal of range %s: %w", c.rng, err)
 	}
-	c.j = newJournal(file, c.unit.dir()+"/"+journalName(c.rng, c.n), c.lease.Verify)
+	named := make(chan error, 1)
+	go func() { named <- c.dir.Sync() }()
+	c.j = newJournal(file, c.unit.dir()+"/"+journalName(c.rng, c.n), named, c.lease.Verify)
 	return nil
 }
 

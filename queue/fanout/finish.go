@@ -14,13 +14,36 @@ import (
 // doneDir takes fan-outs that are finished, out of everybody's way, to be deleted.
 const doneDir = "queue/done"
 
-// finish takes a finished fan-out out of the queue in one step, then deletes it.
+// toDelete is how many folders may wait to be deleted beside the deliveries; more
+// slow the deliveries down.
+const toDelete = 64
+
+// finish takes a finished fan-out out of the queue in one step, to be deleted.
 func (s *Sender) finish(ctx context.Context, dir string, id queue.ID) error {
 	to := doneDir + "/" + string(id)
 	if err := rename(s.c.FS, dir, to); err != nil {
 		return err
 	}
-	return s.remove(ctx, to)
+	select {
+	case s.finished <- to:
+		return nil
+	default:
+		return s.remove(ctx, to)
+	}
+}
+
+// sweep deletes what finish leaves, until ctx ends; walkers find the rest.
+func (s *Sender) sweep(ctx context.Context) {
+	for {
+		select {
+		case dir := <-s.finished:
+			if err := s.remove(ctx, dir); err != nil && ctx.Err() == nil {
+				s.c.Log.InfoContext(ctx, "delete finished fan-out", "err", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // remove deletes a folder in done/: the recipients first, so that a sleeper that

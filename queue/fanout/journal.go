@@ -13,7 +13,8 @@ import (
 // all connections are written, synced and followed by a look at the claim together.
 type journal struct {
 	file   fsys.File
-	name   string // from the share's root, for messages
+	name   string       // from the share's root, for messages
+	named  <-chan error // the sync of its name, which the first commit waits for
 	verify func(context.Context) error
 	in     chan commit
 	done   chan struct{}
@@ -27,10 +28,11 @@ type commit struct {
 // waiting is how many commits may queue up behind a sync without blocking.
 const waiting = 64
 
-// newJournal takes over file, which nobody else writes to. verify is asked after each
-// sync whether the claim is still ours.
-func newJournal(file fsys.File, name string, verify func(context.Context) error) *journal {
-	j := &journal{file: file, name: name, verify: verify, in: make(chan commit, waiting), done: make(chan struct{})}
+// newJournal takes over file, which nobody else writes to. named gives the result of
+// the sync of its name, which may go on beside the first sync of its content; verify
+// is asked after each sync whether the claim is still ours.
+func newJournal(file fsys.File, name string, named <-chan error, verify func(context.Context) error) *journal {
+	j := &journal{file: file, name: name, named: named, verify: verify, in: make(chan commit, waiting), done: make(chan struct{})}
 	go j.run()
 	return j
 }
@@ -52,6 +54,9 @@ func (j *journal) commit(records ...record) error {
 func (j *journal) close() error {
 	close(j.in)
 	<-j.done
+	if j.named != nil {
+		<-j.named
+	}
 	return j.file.Close()
 }
 
@@ -95,6 +100,12 @@ func (j *journal) write(group []commit) error {
 	}
 	if err := j.file.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", j.name, err)
+	}
+	if j.named != nil {
+		err := <-j.named
+		if j.named = nil; err != nil {
+			return fmt.Errorf("sync name of %s: %w", j.name, err)
+		}
 	}
 	if err := j.verify(context.Background()); err != nil {
 		return fmt.Errorf("verify claim of %s: %w", j.name, err)

@@ -19,6 +19,8 @@ type Sender struct {
 	wake    chan struct{}
 	work    chan turn
 	results chan result
+	// finished takes folders in done/ that are to be deleted.
+	finished chan string
 }
 
 // New fills in the defaults. It does no I/O.
@@ -28,7 +30,7 @@ func New(c Config) *Sender {
 		c: c, time: serverTime{local: c.Clock},
 		known:  known{entries: map[queue.ID]*entry{}},
 		alerts: alerts{seen: map[string]time.Time{}},
-		wake:   make(chan struct{}, 1), work: make(chan turn), results: make(chan result),
+		wake:   make(chan struct{}, 1), work: make(chan turn), results: make(chan result), finished: make(chan string, toDelete),
 	}
 }
 
@@ -51,6 +53,7 @@ func (s *Sender) Run(ctx context.Context) error {
 			}
 		})
 	}
+	workers.Go(func() { s.sweep(ctx) })
 	s.schedule(ctx)
 	close(s.work)
 	workers.Wait()
