@@ -14,7 +14,7 @@ type archCmd struct {
 
 type archiveExportCmd struct {
 	List string `arg:"" help:"Posting address."`
-	Mbox bool   `help:"As an mbox, the only format." required:""`
+	Mbox bool   `help:"As an mbox: the only format so far, and the default." default:"true"`
 }
 
 // Run writes all months to standard output, oldest first.

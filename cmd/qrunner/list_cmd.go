@@ -19,6 +19,8 @@ type listCmd struct {
 	Ls     listLsCmd     `cmd:"" help:"The lists of this site."`
 	Delete listDeleteCmd `cmd:"" help:"Delete a list."`
 	Log    listLogCmd    `cmd:"" help:"Who changed what, when, from which host and why."`
+
+	Archive archCmd `cmd:"" help:"Archived posts (the same as qrunner archive)."`
 }
 
 type listCreateCmd struct {

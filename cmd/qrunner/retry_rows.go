@@ -16,6 +16,9 @@ import (
 func (h *house) retryRows(ctx context.Context) ([]queueRow, error) {
 	dir := path.Join("queue", string(queue.Retry))
 	all, err := h.fs.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nothing ever waited
+	}
 	if err != nil {
 		return nil, err
 	}
