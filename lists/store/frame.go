@@ -144,6 +144,19 @@ func (d *deframer) done() error {
 	return err
 }
 
+// verdict is err, an error met on the way, unless the file turns out not to be
+// whole: then its lines mean nothing, and that is the error.
+func (d *deframer) verdict(err error) error {
+	for err != nil {
+		if _, ferr := d.next(); ferr == io.EOF {
+			return err
+		} else if ferr != nil {
+			return noEOF(ferr)
+		}
+	}
+	return nil
+}
+
 func (d *deframer) sum(line []byte) {
 	d.crc = crc32.Update(d.crc, castagnoli(), line)
 	d.crc = crc32.Update(d.crc, castagnoli(), []byte{'\n'})

@@ -150,12 +150,12 @@ func (s *Store) readHistory(name string, fn func(*Record) error) error {
 		if err == io.EOF {
 			break
 		}
-		var r Record
-		if err == nil {
-			err = strict(line, &r)
-		}
 		if err != nil {
 			return damaged(name, err)
+		}
+		var r Record
+		if err := strict(line, &r); err != nil {
+			return damaged(name, d.verdict(err))
 		}
 		all = append(all, &r)
 	}

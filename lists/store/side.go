@@ -160,7 +160,7 @@ func readSide(r io.Reader, add func(lists.Member)) (n int, err error) {
 		}
 		m, err := parseMember(line)
 		if err != nil {
-			return n, err
+			return n, d.verdict(err)
 		}
 		add(m)
 		n++

@@ -90,42 +90,45 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	}
 	var h snapshotHead
 	if err := d.into(&h); err != nil {
-		return nil, err
+		return nil, d.verdict(err)
 	}
 	s := emptyState(h.List, h.Incarnation)
 	s.version, s.changed, s.grant, s.unclean = h.N, h.Changed, h.Grant, h.Unclean
 	s.nextMember, s.postID, s.opened, s.overrides = h.NextMember, h.PostID, h.Opened, h.Overrides
-	for range h.Members {
-		line, err := d.next()
-		if err != nil {
-			return nil, noEOF(err)
-		}
-		m, err := parseMember(line)
-		if err != nil {
-			return nil, err
-		}
-		s.roster.put(newRow(&m))
+	if err := s.readThings(d, h); err != nil {
+		return nil, d.verdict(err)
 	}
-	err = readLines(d, h.Handovers, s.handovers)
-	if err == nil {
-		err = readLines(d, h.Held, s.held)
-	}
-	if err == nil {
-		err = readLines(d, h.Seen, s.seen)
-	}
-	if err == nil {
-		err = readLines(d, h.Attempts, s.attempts)
-	}
-	if err == nil {
-		err = d.done()
-	}
-	if err != nil {
+	if err := d.done(); err != nil {
 		return nil, err
 	}
 	for m := range s.seen.all() {
 		s.seenEnd.put(m)
 	}
 	return &s, s.counted(h)
+}
+
+func (s *State) readThings(d *deframer, h snapshotHead) error {
+	for range h.Members {
+		line, err := d.next()
+		if err != nil {
+			return noEOF(err)
+		}
+		m, err := parseMember(line)
+		if err != nil {
+			return err
+		}
+		s.roster.put(newRow(&m))
+	}
+	if err := readLines(d, h.Handovers, s.handovers); err != nil {
+		return err
+	}
+	if err := readLines(d, h.Held, s.held); err != nil {
+		return err
+	}
+	if err := readLines(d, h.Seen, s.seen); err != nil {
+		return err
+	}
+	return readLines(d, h.Attempts, s.attempts)
 }
 
 // counted confirms that no two lines were about the same thing.

@@ -125,6 +125,9 @@ type world struct {
 	locks *locks
 }
 
+// defaultSim is NFS v4.2.
+var defaultSim = simfs.Config{}
+
 const testList = lists.ID("news@example.org")
 
 func newWorld(t testing.TB) *world {
