@@ -70,7 +70,7 @@ type Member struct {
 	// Action is the moderation action; empty leaves it to the list's default.
 	Action Action            `json:"action,omitempty"`
 	Prefs  map[string]string `json:"prefs,omitempty"` // names of PrefTable; missing = the list's
-	Since  time.Time         `json:"since"`
+	Since  time.Time         `json:"since,omitzero"`
 }
 
 // Delivers reports whether the member gets each post by itself.

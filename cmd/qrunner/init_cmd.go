@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"qrunner/lists"
@@ -24,7 +25,7 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err := becomeUser(conf); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(conf.Var, 0o770); err != nil {
+	if err := makeShare(conf.Var); err != nil {
 		return fmt.Errorf("make the share's folder: %w", err)
 	}
 	root, err := fsys.Open(conf.Var)
@@ -49,6 +50,19 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	return a.print(map[string]any{"share": conf.Var, "site": m.ID, "format": m.Format}, func(w io.Writer) {
 		fmt.Fprintf(w, "share %s is ready (site %s, format %d)\n", conf.Var, m.ID, m.Format)
 	})
+}
+
+// makeShare makes the top folder if it is missing. It is setgid, so that everything
+// below has one group whatever host makes it.
+func makeShare(dir string) error {
+	err := os.Mkdir(dir, 0o770)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o770|fs.ModeSetgid)
 }
 
 // siteSettings makes the site's list a plain hand-through to its owner.

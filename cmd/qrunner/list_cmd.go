@@ -154,7 +154,7 @@ func (c *listLogCmd) Run(ctx context.Context, a *app) error {
 	}
 	var rows []store.Record
 	err = h.store.Records(ctx, id, func(r store.Record) error {
-		if c.All || len(r.Changes) > 0 && r.Actor != runnerActor || r.N == 1 {
+		if c.All || r.Actor != "" && r.Actor != runnerActor {
 			rows = append(rows, r)
 		}
 		return nil
