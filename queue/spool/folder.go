@@ -1,6 +1,8 @@
 package spool
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"slices"
 	"sync"
@@ -29,9 +31,7 @@ type folder struct {
 	err   error         // of opening
 	ready chan struct{} // closed when dir or err is set
 	users int           // guarded by folders.mu
-
-	syncs  group
-	rooted bool // the parent was synced while dir was open; for the leader of syncs
+	syncs group
 }
 
 // acquire returns the folder, opened; it is made if it is not there. Every acquire
@@ -59,27 +59,45 @@ func (fo *folders) acquire(name string) (*folder, error) {
 	return f, nil
 }
 
+// openDir opens a folder, which it makes if it has to. The folder's own name is on
+// stable storage then, whoever made it: or else a power cut could take what is moved
+// into it from both places.
 func (fo *folders) openDir(name string) (fsys.Dir, error) {
 	d, err := fo.fs.OpenDir(name)
-	if !fsys.Gone(err) {
-		return d, err
+	if fsys.Gone(err) {
+		if d, err = fo.makeDir(name); err != nil {
+			return nil, err
+		}
 	}
-	if err := fsys.MkdirAll(fo.fs, name); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	if err := fsys.SyncDir(fo.fs, path.Dir(name)); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// makeDir makes and opens a folder, without a sync in between: the list's holder
+// removes empty folders, and shall have little time for it.
+func (fo *folders) makeDir(name string) (fsys.Dir, error) {
+	err := fo.fs.Mkdir(name, fsys.DirPerm)
+	if fsys.Gone(err) {
+		if err := fsys.MkdirAll(fo.fs, path.Dir(name)); err != nil {
+			return nil, err
+		}
+		err = fo.fs.Mkdir(name, fsys.DirPerm)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return fo.fs.OpenDir(name)
 }
 
-// sync returns when the names made in f before the call are on stable storage, and
-// f's own name too (somebody else may have made f a moment ago, and not synced it).
+// sync returns when the names made in f before the call are on stable storage.
 func (fo *folders) sync(f *folder) error {
 	return f.syncs.do(func() error {
-		if !f.rooted {
-			if err := fsys.SyncDir(fo.fs, path.Dir(f.name)); err != nil {
-				return err
-			}
-			f.rooted = true
-		}
 		err := f.dir.Sync()
 		if fsys.Gone(err) {
 			// Removed by the list's holder, so it was empty: what we put in was

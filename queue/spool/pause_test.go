@@ -34,21 +34,22 @@ func TestSleeperAtEveryCall(t *testing.T) {
 		"all":   func(n *node) error { return n.work(context.Background(), 2) },
 		"sweep": (*node).sweepOnly,
 	}
-	locks := map[string]locking.Locker{"lock": newLocker(), "no lock": deafLocker{}}
-	for turn := range turns {
-		for lock := range locks {
-			t.Run(lock+", "+turn, func(t *testing.T) {
-				for at := 1; ; at++ {
-					if n := sleeper(t, locks[lock], turns[turn], at); n < at {
-						t.Logf("%d calls", n)
-						return
-					}
-					if t.Failed() {
-						t.Fatalf("sleeping at call %d", at)
-					}
+	for _, tt := range []struct {
+		name string
+		lock locking.Locker
+		turn string
+	}{{"lock", newLocker(), "all"}, {"no lock", deafLocker{}, "all"}, {"no lock", deafLocker{}, "sweep"}} {
+		t.Run(tt.name+", "+tt.turn, func(t *testing.T) {
+			for at := 1; ; at++ {
+				if n := sleeper(t, tt.lock, turns[tt.turn], at); n < at {
+					t.Logf("%d calls", n)
+					return
 				}
-			})
-		}
+				if t.Failed() {
+					t.Fatalf("sleeping at call %d", at)
+				}
+			}
+		})
 	}
 }
 

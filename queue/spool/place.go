@@ -31,7 +31,10 @@ func (p *placing) rename(ctx context.Context, src, target string) error {
 			return errors.Join(cerr, err)
 		}
 		var f *folder
-		if f, err = p.folder(path.Dir(target)); err != nil {
+		if f, err = p.folder(path.Dir(target)); fsys.Gone(err) {
+			continue // made, and removed before it was open
+		}
+		if err != nil {
 			return err
 		}
 		if err = f.dir.Rename(src, path.Base(target)); err == nil {
