@@ -19,20 +19,24 @@ import (
 // realLocker is a Locker of this process on a folder of this machine.
 func realLocker(t testing.TB, dir, localDir string) *Locker {
 	t.Helper()
+	l, err := openReal(dir, localDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.cfg.FS.(*fsys.Root).Close() })
+	return l
+}
+
+func openReal(dir, localDir string) (*Locker, error) {
 	share, err := fsys.Open(dir)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { _ = share.Close() })
 	id, err := hosts.Self("bench")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	l, err := New(Config{FS: share, Host: id, Lifetime: 90 * time.Second, LocalDir: localDir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return New(Config{FS: share, Host: id, Lifetime: 90 * time.Second, LocalDir: localDir})
 }
 
 func cycle(b *testing.B, l *Locker) {

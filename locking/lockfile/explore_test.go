@@ -80,9 +80,19 @@ func (f *tally) Fence(ctx context.Context) (locking.Token, error) {
 	return f.n, nil
 }
 
-// client takes and gives back the lock a few times, sometimes by TryLock, sometimes
+// client is one goroutine of a host.
+type client struct {
+	r    *referee
+	host int
+	l    *simLocker
+	rng  *rand.Rand
+	f    *tally
+}
+
+// run takes and gives back the lock a few times, sometimes by TryLock, sometimes
 // for longer than its lifetime, sometimes giving up.
-func client(w *world, r *referee, host int, l *Locker, rng *rand.Rand, f *tally, hctx context.Context) {
+func (c client) run() {
+	r, host, l, rng, f, hctx := c.r, c.host, c.l, c.rng, c.f, c.l.Context()
 	for grants := 0; grants < 4 && hctx.Err() == nil; {
 		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
 		ctx, stop := context.WithTimeout(hctx, time.Duration(1+rng.IntN(60))*time.Minute)
@@ -157,7 +167,7 @@ func explore(t *testing.T, k kind, seed uint64) (grants int) {
 		l := w.host(host)
 		for range 2 {
 			crng := rand.New(rand.NewPCG(rng.Uint64(), 1))
-			wg.Go(func() { client(w, r, host, l.Locker, crng, f, l.Context()) })
+			wg.Go(client{r, host, l, crng, f}.run)
 		}
 	}
 	for host := range 3 {
@@ -166,7 +176,7 @@ func explore(t *testing.T, k kind, seed uint64) (grants int) {
 	for range k.crashes {
 		time.Sleep(time.Duration(rng.IntN(120_000)) * time.Millisecond)
 		host := rng.IntN(3)
-		w.at[host].Crash()
+		w.host(host).Crash()
 		r.crashed(host)
 		delete(w.at, host)
 		start(host) // up again, and none the wiser
@@ -212,7 +222,7 @@ func TestReboot(t *testing.T) {
 			c.Host.Boot, c.Host.Registered = boot, true
 		})
 		w.lock(0)
-		w.at[0].Crash()
+		w.host(0).Crash()
 		delete(w.at, 0)
 		boot = "two"
 		start := time.Now()

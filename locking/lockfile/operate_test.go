@@ -111,7 +111,7 @@ func TestBreak(t *testing.T) {
 		if err := le.Verify(ctx); err != nil {
 			t.Errorf("after an operator's break: %v", err)
 		}
-		w.at[0].Crash()
+		w.host(0).Crash()
 		time.Sleep(time.Hour)
 		r, err := w.host(1).Inspect(ctx, listKey)
 		if err != nil || r.State != StateStale || r.Reason != Expired {
@@ -141,7 +141,7 @@ func TestSweep(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		go func() { _, _ = w.host(1).Lock(ctx, listKey, locking.Exclusive) }()
 		time.Sleep(5 * time.Second)
-		w.at[1].Crash()
+		w.host(1).Crash()
 		stop()
 		w.put2("locks/" + string(listKey) + "/.nfs0001")
 		w.put2("locks/" + string(listKey) + "/README")
@@ -200,7 +200,7 @@ func TestFairToOtherHosts(t *testing.T) {
 func TestHang(t *testing.T) {
 	bubble(t, simfs.Config{}, func(w *world) {
 		le := w.lock(0)
-		w.at[0].Partition()
+		w.host(0).Partition()
 		start := time.Now()
 		<-le.Context().Done()
 		if d := time.Since(start); d > 90*time.Second || !errors.Is(context.Cause(le.Context()), locking.ErrLost) {
@@ -218,7 +218,7 @@ func TestHang(t *testing.T) {
 		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("the calls took %v, want 5 s and a bit", d)
 		}
-		w.at[0].Heal()
+		w.host(0).Heal()
 		time.Sleep(time.Minute)
 		w.clean()
 		if k, err := w.host(1).List(context.Background()); err != nil || len(k) != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +25,10 @@ type world struct {
 	srv  *simfs.Server
 	seed uint64
 	mod  func(*Config)
-	at   map[int]*simLocker
 	log  *slog.Logger
+
+	mu sync.Mutex
+	at map[int]*simLocker
 }
 
 // simLocker is a Locker whose host can crash and be cut off.
@@ -38,15 +41,15 @@ func (s *simLocker) Cut() { s.Partition() }
 
 func newWorld(t *testing.T, cfg simfs.Config, mod func(*Config)) *world {
 	w := &world{T: t, srv: simfs.New(cfg), seed: cfg.Seed, mod: mod, at: map[int]*simLocker{}}
-	w.log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return a },
-	}))
+	w.log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	t.Cleanup(w.srv.Close)
 	return w
 }
 
 // host returns the Locker of host n, the same one each time.
 func (w *world) host(n int) *simLocker {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if l := w.at[n]; l != nil {
 		return l
 	}

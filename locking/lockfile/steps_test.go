@@ -168,7 +168,7 @@ func TestLinkCounts(t *testing.T) {
 		take(step{"open claim", 1}, step{"link lock fails", 1}, step{"remove claim", 0})
 
 		_ = held
-		w.at[1].Crash()
+		w.host(1).Crash()
 		stolen, _, err := l.Steal(context.Background(), listKey)
 		if err != nil {
 			t.Fatal(err)
