@@ -46,6 +46,12 @@ func TestRegister(t *testing.T) {
 		if id := reg.Identity(); !id.Registered || id.Host != "mx1" || id.Boot != "b1" {
 			t.Errorf("identity %+v", id)
 		}
+		if id := machine(t, srv.Host("a"), ident("b1", 11), nil).Known(); !id.Registered || id.PID != 11 {
+			t.Errorf("a command on the same machine: %+v", id)
+		}
+		if id := machine(t, srv.Host("b"), ident("b2", 11), nil).Known(); id.Registered {
+			t.Errorf("a command on another machine of that name: %+v", id)
+		}
 		other := ident("b9", 77)
 		other.Host = "mx2"
 		b := machine(t, srv.Host("b"), other, nil)

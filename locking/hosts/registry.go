@@ -74,6 +74,16 @@ func New(cfg Config) (*Registry, error) {
 	return &Registry{cfg}, nil
 }
 
+// Known is the Identity of a process that does not register itself, a command for
+// instance: Registered is set if this machine has its name from another process of the
+// same boot. Trouble of the share means no, and is no error.
+func (r *Registry) Known() Identity {
+	id := r.cfg.Self
+	s, err := r.look(id.Host)
+	id.Registered = err == nil && s.valid && s.id.Host == id.Host && s.id.Boot == id.Boot
+	return id
+}
+
 // Host is a line of List.
 type Host struct {
 	Identity

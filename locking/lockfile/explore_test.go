@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seeds   = flag.Int("lockfile.seeds", 40, "seeds that TestExplore runs of each kind")
+	seeds   = flag.Int("lockfile.seeds", 20, "seeds that TestExplore runs of each kind")
 	oneSeed = flag.Uint64("lockfile.seed", 0, "the only seed that TestExplore runs; 0 for all")
 )
 

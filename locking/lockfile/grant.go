@@ -87,7 +87,8 @@ func (a *attempt) fence(ctx context.Context, le *Lease, f locking.Fencer) (locki
 func (a *attempt) endBreak(granted bool) {
 	b := a.broke
 	if b != nil && granted {
-		a.l.cfg.Log.Info("lock was taken over", "list", a.key, "host", b.rec.Owner.Host, "reason", string(b.reason), "why", b.why)
+		a.l.cfg.Log.Info("lock was taken over", "list", a.key, "why", b.why,
+			"from", fmt.Sprintf("%s pid %d", b.rec.Owner.Host, b.rec.Owner.PID))
 		a.l.event(Event{Kind: EventBroken, Key: a.key, Reason: b.reason, From: b.holder()})
 	}
 	a.clearBroken()
