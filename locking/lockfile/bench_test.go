@@ -83,14 +83,9 @@ func BenchmarkSixteen(b *testing.B) {
 
 // BenchmarkAgainstBare compares an uncontended cycle with the same system calls made
 // bare, in turns, because a file system's own pace changes with what was just
-// deleted on it. "x-bare" is the ratio. With a context that can end, the calls run in
-// a goroutine of their own.
+// deleted on it. "x-bare" is the ratio.
 func BenchmarkAgainstBare(b *testing.B) {
-	b.Run("background", func(b *testing.B) { againstBare(context.Background(), b) })
-	b.Run("cancellable", func(b *testing.B) { againstBare(b.Context(), b) })
-}
-
-func againstBare(ctx context.Context, b *testing.B) {
+	ctx := b.Context()
 	root := b.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, "locks/list@example.org"), 0o700); err != nil {
 		b.Fatal(err)

@@ -54,6 +54,11 @@ type Config struct {
 	// gate is advisory: after LocalWait (default 5 s) a process goes on without.
 	LocalDir  string
 	LocalWait time.Duration
+	// Detach lets Lock, TryLock and Unlock return twice the base sleep after the end
+	// of their context even if a call on the share hangs; what is left to do is then
+	// done when the call comes back. It costs some 20 us a call. A lease's own
+	// deadline never depends on it.
+	Detach bool
 	// Mono is the host's clock (default clock.Boot).
 	Mono clock.Mono
 	// Rand gives the jitter and the names; nil means one seeded by the system. The

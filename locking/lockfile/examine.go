@@ -38,7 +38,7 @@ func (s sight) holder() locking.Holder {
 }
 
 // released is the mtime by which a holder marks a lock that it could not remove.
-var released = time.Unix(0, 0)
+func released() time.Time { return time.Unix(0, 0) }
 
 // look reads the file under a lock's or claim's name: open, read, close, for while it
 // is open here a rename over it would not be atomic on this host. The caller has
@@ -95,7 +95,7 @@ type verdict struct {
 // So we must also have seen the lock unchanged for a whole lifetime: its holder has
 // then stopped, by its own clock, before.
 func (l *Locker) judge(s sight, now time.Time, watched time.Duration) verdict {
-	if s.mtime.Equal(released) {
+	if s.mtime.Equal(released()) {
 		return verdict{reason: Released, why: "its holder marked it as released"}
 	}
 	life := l.cfg.Lifetime

@@ -148,7 +148,7 @@ func (le *Lease) Unlock(ctx context.Context) error {
 
 // await does f; after the end of ctx it waits for it no longer than two sleeps.
 func (le *Lease) await(ctx context.Context, f func() error) error {
-	if ctx.Done() == nil {
+	if !le.l.detached(ctx) {
 		return f()
 	}
 	done := make(chan error, 1)

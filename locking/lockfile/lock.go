@@ -9,8 +9,7 @@ import (
 )
 
 // Lock implements locking.Locker. If a call on the share hangs when ctx ends, Lock
-// returns after twice the base sleep all the same, and what is left of the attempt
-// goes away when the call comes back.
+// hangs with it, unless Config.Detach is set.
 func (l *Locker) Lock(ctx context.Context, key locking.Key, mode locking.Mode, opts ...locking.Option) (locking.Lease, error) {
 	a, err := l.attempt(key, mode, opts)
 	if err != nil {
@@ -64,35 +63,34 @@ func (a *attempt) tryLocal() bool {
 	return l.cfg.Mono()-m.shut >= l.cfg.LocalWait
 }
 
+// detached reports whether calls on the share are made apart from their caller.
+func (l *Locker) detached(ctx context.Context) bool { return l.cfg.Detach && ctx.Done() != nil }
+
 // run does f, which ends soon after ctx does unless a call on the share hangs.
 func (a *attempt) run(ctx context.Context, f func() (*Lease, error)) (locking.Lease, error) {
-	if ctx.Done() == nil { // nobody could stop it anyway
-		le, err := f()
-		if err != nil {
-			return nil, err
-		}
-		return le, nil
+	if ctx.Err() != nil {
+		a.abandon()
+		return nil, fmt.Errorf("lock %s: %w", a.key, context.Cause(ctx))
 	}
 	type result struct {
 		le  *Lease
 		err error
 	}
-	done := make(chan result, 1)
-	go func() {
-		if ctx.Err() != nil {
-			a.abandon()
-			done <- result{err: fmt.Errorf("lock %s: %w", a.key, context.Cause(ctx))}
-			return
-		}
-		le, err := f()
-		done <- result{le, err}
-	}()
 	finish := func(r result) (locking.Lease, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
 		return r.le, nil
 	}
+	if !a.l.detached(ctx) {
+		le, err := f()
+		return finish(result{le, err})
+	}
+	done := make(chan result, 1)
+	go func() {
+		le, err := f()
+		done <- result{le, err}
+	}()
 	select {
 	case r := <-done:
 		return finish(r)

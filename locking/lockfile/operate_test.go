@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"qrunner/locking"
@@ -198,7 +199,8 @@ func TestFairToOtherHosts(t *testing.T) {
 
 // A call that hangs holds up neither the caller's context nor the lease's deadline.
 func TestHang(t *testing.T) {
-	bubble(t, simfs.Config{}, func(w *world) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simfs.Config{}, func(c *Config) { c.Detach = true })
 		le := w.lock(0)
 		w.host(0).Partition()
 		start := time.Now()

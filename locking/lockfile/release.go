@@ -67,7 +67,7 @@ func (l *Locker) release(p paths, c *claim) (outcome, error) {
 		time.Sleep(l.cfg.Base / 10)
 	}
 	if err != nil {
-		_ = l.cfg.FS.SetMtime(c.name, released) // our own file: harms nobody
+		_ = l.cfg.FS.SetMtime(c.name, released()) // our own file: harms nobody
 		err = fmt.Errorf("remove lock: %w", err)
 	}
 	t.drop()
@@ -86,7 +86,7 @@ func (l *Locker) release(p paths, c *claim) (outcome, error) {
 func (l *Locker) mark(p paths, c *claim, err error) (outcome, error) {
 	s, oerr := l.owns(p, c, true)
 	if oerr == nil && s.owner {
-		err = l.cfg.FS.SetMtime(c.name, released)
+		err = l.cfg.FS.SetMtime(c.name, released())
 		l.cfg.Log.Warn("lock marked as released: its ticket is taken", "list", p.key)
 	}
 	err = firstErr(err, oerr, fsys.RemoveAny(l.cfg.FS, c.name))

@@ -138,8 +138,10 @@ func (s *suite) tryOrLock(host int, opts ...locking.Option) locking.Lease {
 	return s.lock(host, opts...)
 }
 
+// fenceFunc makes a Fencer of a function.
 type fenceFunc func(context.Context) (locking.Token, error)
 
+// Fence implements locking.Fencer.
 func (f fenceFunc) Fence(ctx context.Context) (locking.Token, error) { return f(ctx) }
 
 func fenceFails(s *suite) {

@@ -131,6 +131,7 @@ func (s *suite) tryUntil(host int) locking.Lease {
 // counter is a Fencer that counts; all hosts share one.
 type counter struct{ n atomic.Uint64 }
 
+// Fence implements locking.Fencer.
 func (c *counter) Fence(context.Context) (locking.Token, error) {
 	return locking.Token(c.n.Add(1)), nil
 }
