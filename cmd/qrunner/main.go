@@ -47,6 +47,7 @@ type cli struct {
 	Lock      lockCmd   `cmd:"" help:"Who holds which lock, and why."`
 	Archive   archCmd   `cmd:"" help:"Archived posts."`
 	Trace     traceCmd  `cmd:"" help:"The history of one message."`
+	Doctor    doctorCmd `cmd:"" help:"Is the share fit? What is not, and the remedy."`
 }
 
 // run is the program: arguments in, exit status out. It never panics out.
