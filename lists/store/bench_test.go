@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qrunner/lists"
+	"qrunner/locking/fsys"
 )
 
 func manyMembers(n int) iter.Seq[lists.Member] {
@@ -95,6 +96,32 @@ func BenchmarkGrant(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// What a grant and a commit cost in calls to the share. The numbers are here to be
+// seen when they grow.
+func TestCallsOfAGrant(t *testing.T) {
+	w := newWorld(t)
+	var calls []string
+	s := w.hostOn(fsys.Observed(w.fs, fsys.Hook{Before: func(op, name string) error {
+		calls = append(calls, op)
+		return nil
+	}}), "a", 0)
+	w.create(s)
+	w.work(s, 1)
+	count := func(what string, limit int, f func()) {
+		t.Helper()
+		calls = nil
+		f()
+		if len(calls) > limit {
+			t.Errorf("%s: %d calls, at most %d: %v", what, len(calls), limit, calls)
+		}
+	}
+	var h *Holder
+	count("grant", 15, func() { h = w.lock(s) })
+	count("commit", 9, func() { w.commit(h, SetPostID{5}) })
+	count("release", 10, func() { w.release(h) })
+	count("read of what is known", 2, func() { w.read(s) })
 }
 
 // A list of 100,000 members takes well under 60 MB in memory.

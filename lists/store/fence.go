@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"qrunner/lists"
@@ -66,20 +67,29 @@ func (s *Store) fence(ctx context.Context, id lists.ID, note string) (*fence, er
 
 func (s *Store) fenceIn(ctx context.Context, g generation, note string) (*fence, error) {
 	dir := g.dir()
-	v, err := s.look(dir, true)
-	if err != nil {
-		return nil, err
-	}
+	v, err := s.guess(dir)
 	for range fenceTries {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+		if err == nil && v.head() == 0 {
+			err = &GapError{Dir: dir.log(), Missing: 1}
+		}
+		if err == nil {
+			err = v.gap(v.base())
+		}
+		if _, gap := errors.AsType[*GapError](err); gap {
+			s.Log.Error("list is refused: its log has a gap", "list", g.List, "err", err)
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
 		}
 		n := v.head() + 1
 		temp, got, err := s.putFence(dir, n, note)
 		if err != nil {
 			return nil, fmt.Errorf("fence list %s: %w", g.List, err)
 		}
-		if v, err = s.look(dir, true); err != nil {
+		if v, err = s.lookTwice(dir); err != nil {
 			s.drop(temp)
 			return nil, err
 		}
@@ -88,11 +98,29 @@ func (s *Store) fenceIn(ctx context.Context, g generation, note string) (*fence,
 		}
 		s.drop(temp)
 	}
-	if err := v.gap(v.base()); err != nil {
-		s.Log.Error("list is refused: its log has a gap", "list", g.List, "err", err)
-		return nil, err
-	}
 	return nil, fmt.Errorf("fence list %s: its log moves too fast", g.List)
+}
+
+// guess is a cheap idea of where the log ends: a number that is taken is refused by
+// link, and one below the base shows in the look after it. Only a log that looks
+// broken is looked at properly, so that no fences pile up behind a gap.
+func (s *Store) guess(dir folder) (view, error) {
+	list, err := s.listNumbers(dir.log(), false)
+	v := view{dir: dir, records: list}
+	if n := len(list); err == nil && (n == 0 || list[n-1]-list[0] != uint64(n-1)) {
+		return s.lookTwice(dir)
+	}
+	v.snapshots = v.records[:min(len(list), 1)] // what is below the first counts as settled
+	return v, err
+}
+
+// lookTwice looks again if there seems to be a gap.
+func (s *Store) lookTwice(dir folder) (view, error) {
+	v, err := s.look(dir, true)
+	if err == nil && v.gap(v.base()) != nil {
+		v, err = s.look(dir, true)
+	}
+	return v, err
 }
 
 // putFence writes a fence record and links it to number n.

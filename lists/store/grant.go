@@ -61,7 +61,7 @@ func (h *Holder) adopt(ctx context.Context, f *fence) error {
 		return err
 	}
 	h.s.drop(h.last)
-	h.gen, h.state, h.last, h.token = f.gen, st, f.temp, locking.Token(f.n)
+	h.gen, h.state, h.last, h.token, h.base = f.gen, st, f.temp, locking.Token(f.n), f.view.base()
 	return nil
 }
 

@@ -21,6 +21,7 @@ type Holder struct {
 	state   *State
 	token   locking.Token
 	last    string // private name of our newest record in the log
+	base    uint64 // newest snapshot at the last fence
 	unclean bool
 	broken  error // why nothing can be committed any more
 }
@@ -69,7 +70,7 @@ func (h *Holder) Release(ctx context.Context, cs ...Change) error {
 	err := h.lease.Unlock(quiet)
 	h.s.drop(h.last)
 	h.last, h.broken = "", fmt.Errorf("list %s: %w", h.id, ErrReleased)
-	if !h.state.deleted {
+	if !h.state.deleted && h.state.version >= h.base+h.s.every(h.state) && ctx.Err() == nil {
 		h.s.keepShort(ctx, h.gen, h.state)
 	}
 	return err

@@ -15,27 +15,17 @@ import (
 // has lost such a file finds its link refused.
 const tempAge = 24 * time.Hour
 
-// keepShort publishes a snapshot when one is due, and collects what the last two
-// snapshots make needless. It runs outside the lease: a snapshot is a pure
-// function of the log. Failing is no harm, so nobody is told but the log.
+// keepShort publishes a snapshot, and collects what the last two make needless. It
+// runs outside the lease: a snapshot is a pure function of the log, and if another
+// host makes one at the same time it is as good. Failing is no harm, so nobody is
+// told but the log.
 func (s *Store) keepShort(ctx context.Context, g generation, st *State) {
-	dir := g.dir()
-	bases, err := s.listNumbers(dir.snapshots(), false)
+	err := s.putSnapshot(g.dir(), st)
 	if err == nil {
-		var newest uint64
-		if len(bases) > 0 {
-			newest = bases[len(bases)-1]
-		}
-		if st.version < newest+s.every(st) || ctx.Err() != nil {
-			return
-		}
-		err = s.putSnapshot(dir, st)
+		err = s.collect(ctx, g.dir())
 	}
-	if err == nil {
-		err = s.collect(ctx, dir)
-	}
-	if err != nil && !fsys.Gone(err) {
-		s.Log.Warn("snapshot was not made", "list", g.List, "err", err)
+	if err != nil {
+		s.Log.Warn("snapshot or its cleaning up was not finished", "list", g.List, "err", err)
 	}
 }
 
