@@ -52,6 +52,7 @@ type claim struct {
 
 	mu   sync.Mutex
 	news []record // results of this claim that tally does not know yet
+	last queue.Conn // the connection of the last transaction, until its results are durable
 }
 
 // take makes a claim, after a look at the folder. It fails with locking.ErrHeld or errMoved in the course of
@@ -169,10 +170,11 @@ func (c *claim) first(round int) record {
 // nothing is in flight.
 func (c *claim) drop(ctx context.Context, why string) {
 	if c.j != nil {
-		if why != "" {
-			_ = c.j.commit(record{kind: quit, text: why})
-		}
+		owes := why != "" && c.j.commit(record{kind: quit, text: why}) != nil
 		_ = c.j.close()
+		if owes {
+			c.s.owe(c.j.name, why)
+		}
 	}
 	if c.dir != nil {
 		_ = c.dir.Close()

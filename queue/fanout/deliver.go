@@ -75,9 +75,12 @@ func (c *claim) flightContext(ctx context.Context) (context.Context, context.Can
 }
 
 // connection runs one connection's share of the transactions, each begun when the
-// results before it are durable and the claim was seen after that.
+// results before it are durable and the claim was seen after that. The connection
+// goes back to the pool between transactions, so that claims share them fairly, but
+// not before: what a crash can repeat is one transaction for each.
 func (c *claim) connection(ctx, flight context.Context, j *jobs, last chan<- []record) error {
 	var results []record
+	var conn queue.Conn
 	for {
 		job, more := j.next(ctx)
 		if !more && len(results) == 0 {
@@ -86,43 +89,56 @@ func (c *claim) connection(ctx, flight context.Context, j *jobs, last chan<- []r
 		if more {
 			results = append(results, record{kind: start, set: makeSet(job...)})
 		}
-		if err := c.j.commit(results...); err != nil {
+		err := c.j.commit(results...)
+		giveBack(conn)
+		if err != nil {
 			c.lost(ctx, results, err)
 			return err
 		}
 		if !more {
 			return nil
 		}
-		replies, err := c.transaction(ctx, flight, job)
-		if err != nil {
+		var replies []queue.Reply
+		if conn, replies, err = c.transaction(ctx, flight, job); err != nil {
 			return err // never begun: the claim's quit line says so
 		}
 		if r := replies[0]; r.Code == 0 && retry.Judge(r, retry.Facts{}) == retry.Site {
-			results = nil
+			giveBack(conn)
+			results, conn = nil, nil
 			j.back(job, r)
 			continue
 		}
 		var again []int
 		results, again = c.results(ctx, job, replies)
 		if j.done(again) {
+			c.last = conn
 			last <- results
 			return nil
 		}
 	}
 }
 
+// giveBack returns a connection, if there is one.
+func giveBack(conn queue.Conn) {
+	if conn != nil {
+		conn.Release()
+	}
+}
+
+// release gives back the connection of the last transaction.
+func (c *claim) release() { giveBack(c.last); c.last = nil }
+
 // fresh is how long a look at the claim is good for.
 const fresh = time.Second
 
-// transaction sends the message to the recipients of one job. The connection goes
-// back to the pool between transactions, so that claims share them fairly.
-func (c *claim) transaction(ctx, flight context.Context, job []int) ([]queue.Reply, error) {
+// transaction sends the message to the recipients of one job. The caller gives the
+// connection back, unless there is an error.
+func (c *claim) transaction(ctx, flight context.Context, job []int) (queue.Conn, []queue.Reply, error) {
 	asked := time.Now()
 	conn, err := c.s.c.Transport.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer conn.Release()
 	if time.Since(asked) > fresh {
 		err = c.lease.Verify(ctx)
 	}
@@ -130,13 +146,15 @@ func (c *claim) transaction(ctx, flight context.Context, job []int) ([]queue.Rep
 		err = context.Cause(c.lease.Context())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim before transaction: %w", err)
+		conn.Release()
+		return nil, nil, fmt.Errorf("claim before transaction: %w", err)
 	}
 	replies := conn.Send(flight, c.envelope(job))
 	if len(replies) != len(job) {
-		return nil, fmt.Errorf("transport gave %d replies for %d recipients", len(replies), len(job))
+		conn.Release()
+		return nil, nil, fmt.Errorf("transport gave %d replies for %d recipients", len(replies), len(job))
 	}
-	return replies, nil
+	return conn, replies, nil
 }
 
 // envelope makes the transaction of a job.

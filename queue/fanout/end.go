@@ -19,7 +19,7 @@ func (c *claim) end(ctx context.Context, tail []record) (record, error) {
 	out := append(slices.Clone(tail), c.settle(ctx)...)
 	kids, err := c.bounces(ctx, out)
 	if err != nil {
-		return record{}, errors.Join(err, c.keep(tail))
+		return record{}, errors.Join(err, c.keep(ctx, tail))
 	}
 	for _, r := range out[len(tail):] {
 		c.tally.record(r, true)
@@ -29,23 +29,32 @@ func (c *claim) end(ctx context.Context, tail []record) (record, error) {
 			out = append(out, record{kind: child, text: k.target})
 		}
 		if err := c.j.commit(out...); err != nil {
+			c.lost(ctx, tail, err)
 			return record{}, err
 		}
 		if err := c.publish(ctx, kids); err != nil {
 			return record{}, err
 		}
-		out = nil
+		out, tail = nil, nil
 	}
 	sum := c.summary()
-	return sum, c.j.commit(append(out, sum)...)
+	err = c.j.commit(append(out, sum)...)
+	if err != nil {
+		c.lost(ctx, tail, err)
+	}
+	return sum, err
 }
 
 // keep journals results although what follows them could not be done.
-func (c *claim) keep(tail []record) error {
+func (c *claim) keep(ctx context.Context, tail []record) error {
 	if len(tail) == 0 {
 		return nil
 	}
-	return c.j.commit(tail...)
+	err := c.j.commit(tail...)
+	if err != nil {
+		c.lost(ctx, tail, err)
+	}
+	return err
 }
 
 // settle makes what was provisional final.

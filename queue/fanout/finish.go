@@ -48,9 +48,10 @@ func (s *Sender) sweep(ctx context.Context) {
 
 // remove deletes a folder in done/: the recipients first, so that a sleeper that
 // still comes in has nothing to send; the mark last, so that what is left after a
-// crash says what it is. Any host may finish it.
+// crash says what it is. Any host may finish it; what cannot be removed now (a name
+// that this host still believes missing), a later sweep removes.
 func (s *Sender) remove(ctx context.Context, dir string) error {
-	for {
+	for range removeTries {
 		list, err := listing(s.c.FS, dir)
 		if fsys.Gone(err) {
 			return nil
@@ -67,12 +68,15 @@ func (s *Sender) remove(ctx context.Context, dir string) error {
 				return err
 			}
 		}
-		err = s.c.FS.Remove(dir)
-		if err == nil || fsys.Gone(err) || len(list) == 0 {
+		if err = s.c.FS.Remove(dir); err == nil || fsys.Gone(err) {
 			return nil
 		}
 	}
+	return nil
 }
+
+// removeTries bounds how often a folder is listed that does not get empty.
+const removeTries = 3
 
 // listing lists a folder afresh, after a change of our own.
 func listing(f fsys.FS, dir string) ([]fsys.DirEntry, error) {

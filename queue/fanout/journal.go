@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"qrunner/locking/fsys"
 )
@@ -125,6 +126,22 @@ func readJournal(f fsys.FS, name string) ([]record, int, error) {
 	}
 	records, bad := parseJournal(data)
 	return records, bad, nil
+}
+
+// rangeEnd finds the end record of a range in the round in force, in whichever of its
+// journals: one that was opened behind the end, by a host that saw it too late and
+// withdrew, has none.
+func (s *Sender) rangeEnd(u unit, v *view, rng string) (record, bool, error) {
+	for _, n := range slices.Backward(v.journals[rng]) {
+		end, ok, err := readEnd(s.c.FS, u.dir()+"/"+journalName(rng, n))
+		if err != nil {
+			return record{}, false, moved(err)
+		}
+		if ok && end.round == v.round {
+			return end, true, nil
+		}
+	}
+	return record{}, false, nil
 }
 
 // tailSize is enough for the last line of a journal that was ended.

@@ -18,6 +18,9 @@ func parseJournal(data []byte) (out []record, bad int) {
 	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		data = rest
+		if len(line) == 0 && whole {
+			continue
+		}
 		r, err := parseRecord(string(line))
 		if err != nil || !whole {
 			bad++

@@ -28,6 +28,7 @@ const (
 	child    kind = "child"    // a child is complete; gone from the folder = published
 	ended    kind = "end"      // the range is done for this round
 	quit     kind = "quit"     // the owner let go in order; nothing is in flight
+	trouble  kind = "trouble"  // the share or the lock stopped the owner
 	wait     kind = "retry"    // mark round.<k>: come back when due
 	park     kind = "shunt"    // mark round.<k>: to shunt/, with the cause
 )
@@ -63,6 +64,7 @@ var layout = map[kind][]field{
 	child:    {fText},
 	ended:    {fRound, fCount, fStuck, fTold, fDue},
 	quit:     {fText},
+	trouble:  {fText},
 	wait:     {fDue, fText},
 	park:     {fText},
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"path"
 
 	"qrunner/lists"
@@ -33,28 +35,30 @@ func (c *claim) close(ctx context.Context, ends []record) error {
 	case sum.count == 0:
 		err = markLink(c.dir, c.j.name, finishedMark)
 	case sum.count == sum.stuck:
-		err = c.s.mark(c.dir, roundName(c.view.round), record{kind: park, text: "the smarthost has refused this mail for too long"})
+		err = mark(c.s.c.FS, c.dir, roundName(c.view.round), record{kind: park, text: "the smarthost has refused this mail for too long"})
 	default:
-		err = c.s.mark(c.dir, roundName(c.view.round), record{kind: wait, due: sum.due, text: string(c.unit.list)})
+		err = mark(c.s.c.FS, c.dir, roundName(c.view.round), record{kind: wait, due: sum.due, text: string(c.unit.list)})
 	}
 	return moved(err)
 }
 
 // mark makes the mark name in an open folder unless it is there already: whoever
 // came first has decided. The name is on stable storage when it returns nil.
-func (s *Sender) mark(d fsys.Dir, name string, r record) error {
-	file, private, _, err := s.create("mark")
+func mark(f fsys.FS, d fsys.Dir, name string, r record) error {
+	private := fmt.Sprintf("%s/mark.%016x%016x", tmpDir, rand.Uint64(), rand.Uint64())
+	write := func() error {
+		return fsys.WriteNew(f, private, func(w io.Writer) error { _, err := w.Write(r.append(nil)); return err })
+	}
+	err := write()
+	if fsys.Gone(err) {
+		if err = fsys.MkdirAll(f, tmpDir); err == nil {
+			err = write()
+		}
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = fsys.RemoveAny(s.c.FS, private) }()
-	_, err = file.Write(r.append(nil))
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write mark %s: %w", name, err)
-	}
+	defer func() { _ = fsys.RemoveAny(f, private) }()
 	return markLink(d, private, name)
 }
 
@@ -116,6 +120,41 @@ func rename(f fsys.FS, from, to string) error {
 		return nil
 	}
 	return err
+}
+
+// Park sends a fan-out to shunt/ with a cause, from wherever its deliveries are, for
+// `list delete --discard` and the like. What has been journaled is kept: Reopen lets
+// it go on. A folder that is not in out/ (any more) is fs.ErrNotExist.
+func Park(f fsys.FS, list lists.ID, id queue.ID, cause string) error {
+	u := unit{list, id}
+	d, err := f.OpenDir(u.dir())
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	v, err := readView(d)
+	if err != nil {
+		return err
+	}
+	if !v.over && !v.finished {
+		return mark(f, d, roundName(v.round), record{kind: park, text: cause})
+	}
+	return nil
+}
+
+// parkNow parks a fan-out and carries it out.
+func (s *Sender) parkNow(ctx context.Context, u unit, cause string) error {
+	if err := Park(s.c.FS, u.list, u.id, cause); err != nil {
+		return moved(err)
+	}
+	v, err := s.look(u)
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.carryOut(ctx, u, v)
 }
 
 // pickUp brings a fan-out that is due back into out/, by whoever comes first.

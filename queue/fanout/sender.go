@@ -21,6 +21,7 @@ type Sender struct {
 	results chan result
 	// finished takes folders in done/ that are to be deleted.
 	finished chan string
+	owed     chan owed
 }
 
 // New fills in the defaults. It does no I/O.
@@ -30,7 +31,7 @@ func New(c Config) *Sender {
 		c: c, time: serverTime{local: c.Clock},
 		known:  known{entries: map[queue.ID]*entry{}},
 		alerts: alerts{seen: map[string]time.Time{}},
-		wake:   make(chan struct{}, 1), work: make(chan turn), results: make(chan result), finished: make(chan string, toDelete),
+		wake:   make(chan struct{}, 1), work: make(chan turn), results: make(chan result), finished: make(chan string, toDelete), owed: make(chan owed, maxOwed),
 	}
 }
 

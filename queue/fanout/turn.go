@@ -3,7 +3,6 @@ package fanout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"qrunner/locking"
@@ -80,12 +79,11 @@ func (s *Sender) look(u unit) (*view, error) {
 		}
 	})
 	for _, i := range doubtful {
-		rng := rangeName(i)
-		end, ok, err := readEnd(s.c.FS, u.dir()+"/"+journalName(rng, v.last(rng)))
+		end, ok, err := s.rangeEnd(u, v, rangeName(i))
 		if err != nil {
-			return nil, moved(err)
+			return nil, err
 		}
-		if ok && end.round == v.round {
+		if ok {
 			s.over(u, i, end)
 		}
 	}
@@ -116,7 +114,7 @@ func (s *Sender) step(ctx context.Context, r *result) error {
 		return s.carryOut(ctx, r.unit, v)
 	}
 	if !v.recipients {
-		return errMoved
+		return errors.New("no recipients file, and no mark that says why")
 	}
 	n, err := s.ranges(ctx, r.unit)
 	if err != nil {
@@ -262,93 +260,4 @@ func (s *Sender) settle(ctx context.Context, r *result) error {
 	}
 	r.gone = true
 	return s.carryOut(ctx, r.unit, v)
-}
-
-// parkNow sends a fan-out to shunt/.
-func (s *Sender) parkNow(ctx context.Context, u unit, cause string) error {
-	d, err := s.c.FS.OpenDir(u.dir())
-	if err != nil {
-		return moved(err)
-	}
-	defer d.Close()
-	v, err := readView(d)
-	if err != nil {
-		return moved(err)
-	}
-	if !v.over && !v.finished {
-		if err := s.mark(d, roundName(v.round), record{kind: park, text: cause}); err != nil {
-			return moved(err)
-		}
-		v.over = true
-	}
-	return s.carryOut(ctx, u, v)
-}
-
-// errPoison is the cause of a fan-out that nobody gets on with.
-var errPoison = errors.New("three deliveries in a row were begun and got nowhere")
-
-// maxBarren is after how many such journals a folder goes to shunt/.
-const maxBarren = 3
-
-// work delivers the claimed range and returns its end record.
-func (c *claim) work(ctx context.Context, r *result) (record, error) {
-	fan, all, err := spool.ReadFanout(ctx, c.s.c.FS, c.unit.dir())
-	if err != nil {
-		return record{}, moved(err)
-	}
-	if err := c.load(ctx, fan, all); err != nil {
-		return record{}, err
-	}
-	switch {
-	case c.tally.ended:
-		return record{}, fmt.Errorf("%w: range is over", errMoved)
-	case c.tally.barren >= maxBarren:
-		r.gone = true
-		return record{}, c.s.parkNow(ctx, c.unit, errPoison.Error())
-	}
-	if err := c.orphans(ctx); err != nil {
-		return record{}, err
-	}
-	if err := c.roster(ctx); err != nil {
-		return record{}, err
-	}
-	tail, finished, err := c.deliver(ctx, c.tally.open(c.s.time.now().Add(c.slack())))
-	if err == nil && !finished {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return record{}, errors.Join(err, c.keep(tail))
-	}
-	return c.end(ctx, tail)
-}
-
-// closeAll checks that every range is over, by a listing of the claim's own, and
-// closes the round.
-func (c *claim) closeAll(ctx context.Context, n int) error {
-	fan, all, err := spool.ReadFanout(ctx, c.s.c.FS, c.unit.dir())
-	if err != nil {
-		return moved(err)
-	}
-	if err := c.load(ctx, fan, all); err != nil {
-		return err
-	}
-	if c.tally.barren >= maxBarren {
-		return c.s.mark(c.dir, roundName(c.view.round), record{kind: park, text: errPoison.Error()})
-	}
-	if err := c.orphans(ctx); err != nil {
-		return err
-	}
-	ends := make([]record, n)
-	for i := range n {
-		rng := rangeName(i)
-		end, ok, err := readEnd(c.s.c.FS, c.unit.dir()+"/"+journalName(rng, c.view.last(rng)))
-		if err != nil {
-			return moved(err)
-		}
-		if !ok || end.round != c.view.round {
-			return fmt.Errorf("%w: range %s is open", errMoved, rng)
-		}
-		ends[i] = end
-	}
-	return c.close(ctx, ends)
 }

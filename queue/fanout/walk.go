@@ -45,6 +45,7 @@ func (w *walker) walk(ctx context.Context) []look {
 	if time.Since(w.clocked) > clockEvery {
 		w.note(ctx, queue.Out, w.readClock())
 	}
+	w.note(ctx, queue.Out, w.s.pay())
 	w.note(ctx, queue.Retry, w.due(ctx))
 	if time.Since(w.swept) > sweepEvery {
 		w.swept = time.Now()
@@ -145,6 +146,7 @@ func (w *walker) peek(ctx context.Context, u unit) {
 		return
 	}
 	size := w.s.c.BatchSize
+	w.s.known.with(u.id, func(e *entry) { e.count = all.Len() })
 	w.peeked[u.id] = peek{notice: !fan.Bulk, ranges: (all.Len() + size - 1) / size}
 }
 
