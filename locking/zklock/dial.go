@@ -1,0 +1,139 @@
+package zklock
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+)
+
+// wire is a connection to a server. It reads along in the server's first answer for
+// the timeout that the session really has, which the library keeps to itself; and it
+// cuts the time that the library would wait for that answer, which is more than six
+// session timeouts.
+type wire struct {
+	net.Conn
+	s    *session
+	head []byte // the first octets read; used by the library's one reading goroutine
+}
+
+// handshake is how much of the first answer is looked at: length, protocol version,
+// timeout in milliseconds.
+const handshake = 12
+
+// Read implements net.Conn.
+func (w *wire) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	if missing := handshake - len(w.head); missing > 0 {
+		w.head = append(w.head, b[:min(n, missing)]...)
+		if len(w.head) == handshake {
+			w.s.negotiated(time.Duration(int32(binary.BigEndian.Uint32(w.head[8:]))) * time.Millisecond)
+		}
+	}
+	return n, err
+}
+
+// SetReadDeadline implements net.Conn.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	limit := time.Now().Add(w.s.dialTime())
+	if len(w.head) < handshake && (t.IsZero() || t.After(limit)) {
+		t = limit
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
+// dialTime is how long one server may take to accept us, and to answer.
+func (s *session) dialTime() time.Duration { return max(s.cfg.SessionTimeout/3, time.Second) }
+
+// dial is the library's dialer. Names are looked up each time. The library leaks the
+// socket of a session that expired, so the one before is closed here.
+func (s *session) dial(network, addr string, _ time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(s.life, s.dialTime())
+	defer cancel()
+	conn, err := s.cfg.Dial(ctx, network, addr)
+	if err != nil {
+		s.failed(addr, err)
+		return nil, err
+	}
+	if s.cfg.TLS != nil {
+		if conn, err = secure(ctx, conn, s.cfg.TLS, addr); err != nil {
+			s.failed(addr, err)
+			return nil, err
+		}
+	}
+	w := &wire{Conn: conn, s: s}
+	s.mu.Lock()
+	old, over := s.wire, s.over
+	if !over {
+		s.wire = w
+	}
+	s.mu.Unlock()
+	if old != nil {
+		_ = old.Close()
+	}
+	if over {
+		_ = conn.Close()
+		return nil, ErrClosed
+	}
+	return w, nil
+}
+
+func secure(ctx context.Context, conn net.Conn, cfg *tls.Config, addr string) (net.Conn, error) {
+	if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		cfg = cfg.Clone()
+		cfg.ServerName = host
+	}
+	t := tls.Client(conn, cfg)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// ring hands out the servers one after the other. Unlike the library's it looks up no
+// names, and lets the first attempt after a lost connection start at once.
+type ring struct {
+	mu    sync.Mutex
+	all   []string
+	next  int
+	tried int       // since the last connection
+	since time.Time // of the last connection
+}
+
+// Init implements zk.HostProvider.
+func (r *ring) Init(servers []string) error {
+	r.all = servers
+	return nil
+}
+
+// Len implements zk.HostProvider.
+func (r *ring) Len() int { return len(r.all) }
+
+// Next implements zk.HostProvider. The library pauses for a second when pause is true.
+func (r *ring) Next() (server string, pause bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	server = r.all[r.next]
+	r.next = (r.next + 1) % len(r.all)
+	flapping := r.tried == 0 && time.Since(r.since) < time.Second
+	pause = flapping || r.tried == len(r.all)
+	if r.tried == len(r.all) {
+		r.tried = 0
+	}
+	r.tried++
+	return server, pause
+}
+
+// Connected implements zk.HostProvider.
+func (r *ring) Connected() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tried, r.since = 0, time.Now()
+}

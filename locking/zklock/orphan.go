@@ -1,0 +1,119 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// orphan is a node of ours that has to go: one that is given back, or one of which it is
+// not even known whether it was made.
+type orphan struct {
+	dir, guid string
+	name      string          // "" while it is not known
+	after     <-chan struct{} // not before this; nil for at once
+	delay     time.Duration   // nor before so much time
+}
+
+// abandon gives our node up. after, if not nil, is when the create has been answered. It
+// waits for the removal, but not for long: if no server is there to do it, it is
+// seen to in the background.
+func (a *attempt) abandon(after <-chan struct{}) {
+	if a.guid == "" {
+		return
+	}
+	done := a.l.reap(orphan{dir: a.dir, guid: a.guid, name: a.own.name, after: after})
+	a.guid, a.own = "", node{}
+	t := time.NewTimer(a.l.cfg.SessionTimeout / beatParts)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// errGone: the node was gone before we removed it.
+var errGone = errors.New("node is gone")
+
+// reap removes a node in the background, however long that takes; it gives up only at
+// Close, when the session takes the node along. The result, one, is nil if it was
+// we who removed it, and errGone if it was not there.
+func (l *Locker) reap(o orphan) <-chan error {
+	done := make(chan error, 1)
+	ok := l.s.spawn(func() {
+		err := l.bury(o)
+		if err != nil && !errors.Is(err, errGone) && l.s.life.Err() == nil {
+			l.cfg.Log.Warn("remove lock node", "entry", o.dir, "err", err)
+		}
+		done <- err
+	})
+	if !ok {
+		done <- ErrClosed
+	}
+	return done
+}
+
+func (l *Locker) bury(o orphan) error {
+	ctx := l.s.life
+	if o.after != nil {
+		select {
+		case <-o.after:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if o.delay > 0 && !sleep(ctx, o.delay) {
+		return context.Cause(ctx)
+	}
+	repeated := false
+	for try := 0; ; try++ {
+		again, err := l.buryOnce(ctx, &o)
+		switch {
+		case err == nil && !again:
+			return nil
+		case errors.Is(err, errGone) && repeated:
+			return nil // by us, perhaps: an answer was lost
+		case err != nil && !passes(err):
+			return err
+		}
+		if passes(err) {
+			repeated = true
+			l.counted(func(s *Stats) { s.Orphans++ })
+		}
+		if try > 0 && !sleep(ctx, pause) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// buryOnce tries to remove the node, after finding out its name if that is not known.
+func (l *Locker) buryOnce(ctx context.Context, o *orphan) (again bool, err error) {
+	if _, err := l.s.ready(ctx); err != nil {
+		return false, err
+	}
+	if o.name == "" {
+		names, err := l.fresh(ctx, o.dir)
+		if errors.Is(err, zk.ErrNoNode) {
+			return false, errGone
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, o.guid) {
+				o.name = name
+			}
+		}
+		if o.name == "" {
+			return false, errGone
+		}
+	}
+	_, err = call(ctx, l.s, remove(join(o.dir, o.name)))
+	if errors.Is(err, zk.ErrNoNode) {
+		return false, errGone
+	}
+	return false, err
+}

@@ -1,0 +1,128 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"qrunner/locking"
+)
+
+// Level says how bad a Finding is.
+type Level string
+
+// The levels of a Finding.
+const (
+	LevelOK   Level = "ok"
+	LevelWarn Level = "warning"
+	LevelFail Level = "failure"
+)
+
+// Finding is one thing that Probe looked at.
+type Finding struct {
+	Level  Level
+	What   string // "server zk1:2181", "session", "rights", "latency", "lock"
+	Detail string
+}
+
+// probeKey is the lock that Probe takes.
+const probeKey locking.Key = "_probe"
+
+// probeWrites is how many writes the latency is measured by.
+const probeWrites = 9
+
+// Probe looks whether an ensemble is fit for locks with this configuration: each server by
+// itself, the session timeout, rights, the time that writes take, and one lock. It
+// leaves nothing behind but the root and an empty container.
+func Probe(ctx context.Context, cfg Config) []Finding {
+	var out []Finding
+	for _, server := range zk.FormatServers(cfg.Servers) {
+		out = append(out, probeServer(ctx, cfg, server))
+	}
+	start := time.Now()
+	l, err := Open(ctx, cfg)
+	if err != nil {
+		return append(out, Finding{LevelFail, "session", err.Error()})
+	}
+	defer func() { _ = l.Close() }()
+	out = append(out,
+		Finding{LevelOK, "session", fmt.Sprintf("open after %v, timeout %v", time.Since(start).Round(time.Millisecond), l.cfg.SessionTimeout)},
+		l.probeRights(ctx), l.probeLatency(ctx))
+	le, err := l.TryLock(ctx, probeKey, locking.Exclusive, locking.WithNote("probe"))
+	var held *locking.HeldError
+	switch {
+	case errors.As(err, &held):
+		return append(out, Finding{LevelWarn, "lock", "another probe is running: " + held.Error()})
+	case err == nil:
+		err = le.Verify(ctx)
+		err = errors.Join(err, le.Unlock(ctx))
+	}
+	if err != nil {
+		return append(out, Finding{LevelFail, "lock", err.Error()})
+	}
+	return append(out, Finding{LevelOK, "lock", "taken, verified and given back"})
+}
+
+// probeServer opens a session at one server alone.
+func probeServer(ctx context.Context, cfg Config, server string) Finding {
+	what := "server " + server
+	cfg.Servers = []string{server}
+	start := time.Now()
+	l, err := Open(ctx, cfg)
+	if err != nil {
+		return Finding{LevelFail, what, err.Error()}
+	}
+	took := time.Since(start)
+	_ = l.Close()
+	detail := fmt.Sprintf("session after %v", took.Round(time.Millisecond))
+	if cfg.TLS == nil { // the library asks for this in the clear
+		if st, ok := zk.FLWSrvr([]string{server}, l.s.dialTime()); ok {
+			detail += fmt.Sprintf(", %v, version %s", st[0].Mode, st[0].Version)
+		}
+	}
+	return Finding{LevelOK, what, detail}
+}
+
+// probeRights warns of a root that everybody may write to.
+func (l *Locker) probeRights(ctx context.Context) Finding {
+	acl, err := persist(ctx, l.s, func(c *zk.Conn) ([]zk.ACL, error) {
+		acl, _, err := c.GetACL(l.cfg.Root)
+		return acl, err
+	})
+	if err != nil {
+		return Finding{LevelFail, "rights", err.Error()}
+	}
+	for _, a := range acl {
+		if a.Scheme == "world" && a.Perms&(zk.PermWrite|zk.PermCreate|zk.PermDelete) != 0 {
+			return Finding{LevelWarn, "rights", fmt.Sprintf("anybody may change %s: authenticate, and set its ACL", l.cfg.Root)}
+		}
+	}
+	if l.cfg.Digest == "" {
+		return Finding{LevelWarn, "rights", "without authentication anybody may remove lock nodes"}
+	}
+	return Finding{LevelOK, "rights", fmt.Sprintf("%s is for the given user", l.cfg.Root)}
+}
+
+// probeLatency measures writes.
+func (l *Locker) probeLatency(ctx context.Context) Finding {
+	var took []time.Duration
+	for range probeWrites {
+		start := time.Now()
+		if _, err := call(ctx, l.s, check(l.cfg.Root)); err != nil {
+			return Finding{LevelFail, "latency", err.Error()}
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	mid, worst := took[len(took)/2], took[len(took)-1]
+	f := Finding{LevelOK, "latency", fmt.Sprintf("a write takes %v, at worst %v of %d", mid.Round(10*time.Microsecond), worst.Round(10*time.Microsecond), probeWrites)}
+	if worst > l.cfg.SessionTimeout/(2*beatParts) {
+		f.Level = LevelWarn
+		f.Detail += fmt.Sprintf("; slower than %v puts leases of %v at risk", l.cfg.SessionTimeout/(2*beatParts), l.cfg.SessionTimeout)
+	}
+	return f
+}
