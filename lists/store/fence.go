@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"qrunner/lists"
@@ -65,18 +64,13 @@ func (s *Store) fence(ctx context.Context, id lists.ID, note string) (*fence, er
 	return s.fenceIn(ctx, now, note)
 }
 
+// fenceIn appends a fence that stands: above every base, and chained to it without
+// a gap in a listing made after it. A log that is broken is refused (*GapError).
 func (s *Store) fenceIn(ctx context.Context, g generation, note string) (*fence, error) {
-	dir := g.dir()
-	v, err := s.guess(dir)
+	v, err := s.guess(g.dir())
 	for range fenceTries {
-		if err == nil && v.head() == 0 {
-			err = &GapError{Dir: dir.log(), Missing: 1}
-		}
 		if err == nil {
-			err = v.gap(v.base())
-		}
-		if _, gap := errors.AsType[*GapError](err); gap {
-			s.Log.Error("list is refused: its log has a gap", "list", g.List, "err", err)
+			err = v.whole()
 		}
 		if err == nil {
 			err = context.Cause(ctx)
@@ -84,16 +78,14 @@ func (s *Store) fenceIn(ctx context.Context, g generation, note string) (*fence,
 		if err != nil {
 			return nil, err
 		}
+		var temp string
+		var got outcome
 		n := v.head() + 1
-		temp, got, err := s.putFence(dir, n, note)
-		if err != nil {
+		if temp, got, err = s.putFence(v.dir, n, note); err != nil {
 			return nil, fmt.Errorf("fence list %s: %w", g.List, err)
 		}
-		if v, err = s.lookTwice(dir); err != nil {
-			s.drop(temp)
-			return nil, err
-		}
-		if got == placed && v.base() < n && v.chain(v.base()) >= n {
+		v, err = s.lookTwice(v.dir)
+		if err == nil && got == placed && v.base() < n && v.chain(v.base()) >= n {
 			return &fence{gen: g, n: n, temp: temp, view: v}, nil
 		}
 		s.drop(temp)

@@ -93,6 +93,14 @@ func (v view) chain(base uint64) uint64 {
 	return base
 }
 
+// whole refuses a log that has lost records: above its base, or all of them.
+func (v view) whole() error {
+	if v.head() == 0 {
+		return &GapError{Dir: v.dir.log(), Missing: 1}
+	}
+	return v.gap(v.base())
+}
+
 // gap says which record is missing between base and the last one.
 func (v view) gap(base uint64) error {
 	c := v.chain(base)
