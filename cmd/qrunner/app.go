@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -23,11 +24,11 @@ type app struct {
 func (a *app) config() (config.Config, error) { return config.Load(a.configFile) }
 
 // close gives back what commands opened.
-func (a *app) close() error {
+func (a *app) close(ctx context.Context) error {
 	if a.house == nil {
 		return nil
 	}
-	return a.house.close()
+	return a.house.close(ctx)
 }
 
 // print writes v as JSON where that was asked for, else what text writes, in

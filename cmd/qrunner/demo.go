@@ -63,7 +63,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 		err = rerr
 	}
 	d.sink.Close()
-	if cerr := d.daemon.close(); err == nil {
+	if cerr := d.daemon.close(ctx); err == nil {
 		err = cerr
 	}
 	return err
@@ -132,7 +132,7 @@ func demoShare(ctx context.Context, dir string, conf config.Config) (*house, err
 	if err != nil {
 		return nil, fmt.Errorf("make the demo's share: %w", err)
 	}
-	h, err := openHouse(ctx, conf, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	h, err := openHouse(ctx, conf, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), server)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type house struct {
 	root   *fsys.Root
 	fs     fsys.FS
 	host   hosts.Identity
+	reg    *hosts.Registration // nil: a command, which does not register itself
 	locker *lockfile.Locker
 	store  *store.Store
 	spool  *spool.Spool
@@ -38,7 +39,17 @@ const maxCalls = 256
 
 // open reads the configuration and opens the share, once. It fails where the site
 // marker is missing: an unmounted share looks like an empty one.
-func (a *app) open(ctx context.Context) (*house, error) {
+func (a *app) open(ctx context.Context) (*house, error) { return a.openAs(ctx, command) }
+
+// role says whether a process takes its host's name for itself.
+type role bool
+
+const (
+	command role = false // works beside the daemon, under the same name
+	server  role = true  // the daemon: one on each host
+)
+
+func (a *app) openAs(ctx context.Context, as role) (*house, error) {
 	if a.house != nil {
 		return a.house, nil
 	}
@@ -50,7 +61,7 @@ func (a *app) open(ctx context.Context) (*house, error) {
 	if err := becomeUser(conf); err != nil {
 		return nil, err
 	}
-	h, err := openHouse(ctx, conf, log)
+	h, err := openHouse(ctx, conf, log, as)
 	if err != nil {
 		return nil, err
 	}
@@ -58,28 +69,27 @@ func (a *app) open(ctx context.Context) (*house, error) {
 	return h, nil
 }
 
-func openHouse(ctx context.Context, conf config.Config, log *slog.Logger) (*house, error) {
+func openHouse(ctx context.Context, conf config.Config, log *slog.Logger, as role) (*house, error) {
 	root, err := fsys.Open(conf.Var)
 	if err != nil {
 		return nil, fmt.Errorf("%w (is the share mounted? a new one is made by qrunner init)", err)
 	}
 	h := &house{conf: conf, log: log, root: root, fs: fsys.Limited(root, maxCalls)}
-	if err := h.build(ctx); err != nil {
-		return nil, errors.Join(err, root.Close())
+	if err := h.build(ctx, as); err != nil {
+		return nil, errors.Join(err, h.close(ctx))
 	}
 	return h, nil
 }
 
 // build makes the parts, from the ground up.
-func (h *house) build(ctx context.Context) error {
+func (h *house) build(ctx context.Context, as role) error {
 	if _, err := site.Check(ctx, h.fs); err != nil {
 		return fmt.Errorf("check share %s: %w", h.conf.Var, err)
 	}
-	var err error
-	if h.host, err = hosts.Self(h.conf.Host); err != nil {
-		return fmt.Errorf("learn who this host is: %w", err)
+	err := h.identify(ctx, as)
+	if err != nil {
+		return err
 	}
-	h.log = h.log.With("host", h.host.Host)
 	if h.locker, err = h.newLocker(); err != nil {
 		return err
 	}
@@ -88,6 +98,29 @@ func (h *house) build(ctx context.Context) error {
 		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
 	})
 	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
+	return nil
+}
+
+// identify learns who this host is; a server takes the name on the share, so that two
+// machines cannot have the same.
+func (h *house) identify(ctx context.Context, as role) error {
+	self, err := hosts.Self(h.conf.Host)
+	if err != nil {
+		return fmt.Errorf("learn who this host is: %w", err)
+	}
+	h.log = h.log.With("host", self.Host)
+	registry, err := hosts.New(hosts.Config{FS: h.fs, Self: self, Every: h.conf.Run.Heartbeat, Log: h.log})
+	if err != nil {
+		return fmt.Errorf("host registration: %w", err)
+	}
+	if as == command {
+		h.host = registry.Known()
+		return nil
+	}
+	if h.reg, err = registry.Register(ctx); err != nil {
+		return fmt.Errorf("register host %s: %w", self.Host, err)
+	}
+	h.host = h.reg.Identity()
 	return nil
 }
 
@@ -125,4 +158,12 @@ func (h *house) flushTrace(ctx context.Context) {
 	}
 }
 
-func (h *house) close() error { return h.root.Close() }
+// close gives the host's name back and closes the share.
+func (h *house) close(ctx context.Context) error {
+	if h.reg != nil {
+		if err := h.reg.Close(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, hosts.ErrDouble) {
+			h.log.Warn("give the host's name back", "err", err)
+		}
+	}
+	return h.root.Close()
+}

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	a := &app{std: std, configFile: c.Config, json: c.JSON}
 	k.BindTo(ctx, (*context.Context)(nil))
 	err = k.Run(a)
-	if cerr := a.close(); err == nil {
+	if cerr := a.close(ctx); err == nil {
 		err = cerr
 	}
 	return report(std, c.JSON, err)

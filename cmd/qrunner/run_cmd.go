@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"qrunner/lists"
-	"qrunner/locking/hosts"
 	"qrunner/queue"
 	"qrunner/queue/fanout"
 	"qrunner/queue/intake"
@@ -23,7 +21,7 @@ type runCmd struct{}
 // Run is the daemon: it works until SIGTERM or SIGINT, lets work in hand end, and
 // returns nil then.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
-	h, err := a.open(ctx)
+	h, err := a.openAs(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -38,7 +36,6 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 // daemon is everything that runs.
 type daemon struct {
 	*house
-	registry  *hosts.Registry
 	pool      *smtpout.Pool
 	sender    *fanout.Sender
 	runner    *runner.Runner
@@ -49,10 +46,6 @@ type daemon struct {
 func newDaemon(h *house) (*daemon, error) {
 	d := &daemon{house: h}
 	var err error
-	d.registry, err = hosts.New(hosts.Config{FS: h.fs, Self: h.host, Every: h.conf.Run.Heartbeat, Log: h.log})
-	if err != nil {
-		return nil, fmt.Errorf("host registration: %w", err)
-	}
 	if d.pool, err = h.newPool(); err != nil {
 		return nil, err
 	}
@@ -90,17 +83,8 @@ func (d *daemon) published(q queue.Name) {
 	}
 }
 
-// run registers this host and works until ctx ends or a part fails for good.
+// run works until ctx ends or a part fails for good.
 func (d *daemon) run(ctx context.Context) error {
-	reg, err := d.registry.Register(ctx)
-	if err != nil {
-		return fmt.Errorf("register host %s: %w", d.host.Host, err)
-	}
-	defer func() {
-		if err := reg.Close(context.WithoutCancel(ctx)); err != nil {
-			d.log.Warn("give the host's name back", "err", err)
-		}
-	}()
 	// The trace outlives the others: it takes what they say last.
 	tctx, stopTrace := context.WithCancel(context.WithoutCancel(ctx))
 	traced := make(chan error, 1)
@@ -116,14 +100,14 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.sweep(gctx) })
 	g.Go(func() error {
 		select {
-		case <-reg.Context().Done():
-			return context.Cause(reg.Context())
+		case <-d.reg.Context().Done():
+			return context.Cause(d.reg.Context())
 		case <-gctx.Done():
 			return nil
 		}
 	})
 	d.log.Info("running", "share", d.conf.Var, "smarthost", d.conf.Smarthost.Address)
-	err = g.Wait()
+	err := g.Wait()
 	d.pool.Close()
 	stopTrace()
 	if terr := <-traced; err == nil {
