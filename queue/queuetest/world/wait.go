@@ -44,3 +44,6 @@ func (w *World) Drain(ctx context.Context, d time.Duration) bool {
 	}
 	return true
 }
+
+// Age is how long the World has been there.
+func (w *World) Age() time.Duration { return time.Since(w.Log.start) }
