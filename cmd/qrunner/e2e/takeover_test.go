@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"qrunner/cmd/qrunner/config"
+	"qrunner/queue"
+	"qrunner/queue/queuetest"
+)
+
+// shortLocks makes a dead host's locks expire soon.
+func shortLocks(c *config.Config) {
+	c.Lock.Lifetime, c.Lock.DeliveryLifetime, c.Lock.Slop = 3*time.Second, 3*time.Second, time.Second
+}
+
+// lockRow is a line of lock ls.
+type lockRow struct {
+	Key    string
+	State  string
+	Holder struct{ Host string }
+}
+
+// TestTakeover kills one of two hosts in the middle of a fan-out and in the middle of
+// a stream of posts: the other one does the rest. Nothing is lost, and what arrives
+// twice is one transaction per connection at most, and logged.
+func TestTakeover(t *testing.T) {
+	const list = "ant@lists.example.com"
+	const members, posts, perTransaction, conns = 400, 12, 5, 4
+	slow := func(s queuetest.Step) queuetest.Action {
+		if s.Phase == queue.PhaseDot {
+			return queuetest.Action{Wait: 20 * time.Millisecond}
+		}
+		return queuetest.Action{}
+	}
+	sink, addr := newSink(t, queuetest.SinkConfig{Script: slow})
+	a := newHost(t, "a", shortLocks, func(c *config.Config) {
+		c.Smarthost.Address, c.Smarthost.Batch = addr, 50
+		c.Smarthost.Connections, c.Smarthost.Recipients = conns, perTransaction
+	})
+	b := a.with("b")
+	a.list(list, members)
+	da, db := a.start(), b.start()
+	want := ids("takeover", posts)
+	in := map[string]*client{"a": da.lmtp(), "b": db.lmtp()}
+	for i, id := range want {
+		in[[]string{"a", "b"}[i%2]].post(poster, message(poster, list, id), list)
+	}
+	until(t, "a claim of the host a while copies go out", func() bool {
+		var rows []lockRow
+		b.query(&rows, "lock", "ls")
+		for _, r := range rows {
+			if r.Holder.Host == "a" && strings.HasPrefix(r.Key, "out/") {
+				return sink.Stats().Recipients > members
+			}
+		}
+		return false
+	})
+	da.kill()
+	if n := sink.Stats().Recipients; n >= members*posts {
+		t.Fatalf("all %d copies were out before the kill: the test tests nothing", n)
+	}
+	until(t, "every copy", func() bool { return distinct(count(sink)) >= members*posts })
+	b.idle()
+	got := count(sink)
+	var twice []string
+	for _, id := range want {
+		for _, r := range memberNames(members) {
+			switch n := got[id][r]; {
+			case n == 2:
+				twice = append(twice, id+" "+r)
+			case n != 1:
+				t.Errorf("%s at %s: %d times", id, r, n)
+			}
+		}
+	}
+	checkRepeats(t, db, twice, conns*perTransaction)
+	db.stop()
+	t.Logf("%d copies twice; locks of b: %v", len(twice), db.locks())
+	if db.broken() == 0 {
+		t.Error("b broke no lock: nothing was taken over")
+	}
+	if left := b.files("locks"); len(left) > 0 {
+		t.Errorf("left in locks: %v", left)
+	}
+}
+
+// checkRepeats compares what arrived twice with what the log says may. (The log names
+// more: deliveries that were announced in the journal and waited for a connection.)
+func checkRepeats(t *testing.T, d *daemon, twice []string, most int) {
+	t.Helper()
+	if len(twice) > most {
+		t.Errorf("%d copies twice, want at most %d: %v", len(twice), most, twice)
+	}
+	logged := map[string]bool{}
+	for _, l := range d.logged("possible repeat: a former delivery was cut off") {
+		logged[l.text("rcpt")] = true
+	}
+	for _, s := range twice {
+		if _, rcpt, _ := strings.Cut(s, " "); !logged[rcpt] {
+			t.Errorf("%s came twice, and no line of the log says that it may have", s)
+		}
+	}
+}
+
+// distinct counts copies, each once however often it came.
+func distinct(c tally) int {
+	n := 0
+	for _, rcpts := range c {
+		n += len(rcpts)
+	}
+	return n
+}
+
+// TestKillAnywhere ends a lone daemon 20 times in the middle of a fan-out and starts it
+// again, with a smarthost that hangs up every now and then: members are skipped never,
+// and served again once per connection and kill at most.
+func TestKillAnywhere(t *testing.T) {
+	const list = "ant@lists.example.com"
+	const members, kills, perTransaction, conns = 10000, 20, 10, 4
+	sink, addr := newSink(t, queuetest.SinkConfig{Script: func(s queuetest.Step) queuetest.Action {
+		switch {
+		case s.Phase == queue.PhaseDot:
+			return queuetest.Action{Wait: 5 * time.Millisecond}
+		case s.Phase == queue.PhaseMail && s.Message == 50:
+			return queuetest.Action{Close: true}
+		}
+		return queuetest.Action{}
+	}})
+	h := newHost(t, "a", shortLocks, func(c *config.Config) {
+		c.Smarthost.Address, c.Smarthost.Batch = addr, 2500
+		c.Smarthost.Connections, c.Smarthost.Recipients = conns, perTransaction
+	})
+	h.list(list, members)
+	id := ids("kill", 1)[0]
+	if r := h.run(message(poster, list, id), "deliver", "-f", poster, list); r.code != 0 {
+		t.Fatal(r)
+	}
+	all := func() bool { return len(count(sink)[id]) == members }
+	killed := 0
+	for i := range kills {
+		d := h.launch()
+		goal := sink.Stats().Recipients + int64(300+10*i)
+		until(t, fmt.Sprintf("%d copies", goal), func() bool { return sink.Stats().Recipients >= goal || all() })
+		if !all() {
+			killed++
+		}
+		d.kill()
+	}
+	d := h.start()
+	until(t, "every copy", all)
+	h.idle()
+	d.stop()
+	extra := sink.Stats().Duplicates
+	t.Logf("%d kills in mid-work, %d copies more than needed", killed, extra)
+	if killed < kills/2 {
+		t.Errorf("only %d of %d kills met work", killed, kills)
+	}
+	if extra > killed*conns*perTransaction {
+		t.Errorf("%d copies too many, want at most one transaction per connection and kill", extra)
+	}
+	if left := h.files("locks"); len(left) > 0 {
+		t.Errorf("left in locks: %v", left)
+	}
+}
