@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,9 +71,9 @@ func sleeper(t *testing.T, lock locking.Locker, turn func(*node) error, at int) 
 	if _, err := b.IDs(t.Context(), queue.In, ant); err != nil { // b has seen it all, in its caches
 		t.Fatal(err)
 	}
-	calls := 0
+	var calls atomic.Int64
 	f := fsys.Observed(srv.Host("a"), fsys.Hook{Before: func(op, name string) error {
-		if calls++; calls == at {
+		if calls.Add(1) == int64(at) {
 			if err := turn(b); err != nil {
 				t.Errorf("successor: %v", err)
 			}
@@ -81,8 +82,7 @@ func sleeper(t *testing.T, lock locking.Locker, turn func(*node) error, at int) 
 	}})
 	a := newNode(f, lock, "a")
 	err := a.work(t.Context(), 2)
-	made := calls
-	calls = at // no more sleep
+	made := int(calls.Swap(int64(at))) // no more sleep
 	ok := err == nil || errors.Is(err, locking.ErrLost) || errors.Is(err, store.ErrFenced) || fsys.Gone(err)
 	if !ok {
 		t.Errorf("sleeper: %v", err)

@@ -122,10 +122,10 @@ func (s *Spool) remove(name string) error {
 	return err
 }
 
-// Publish moves a complete, synced file or folder of the caller's own to its target
+// publish moves a complete, synced file or folder of the caller's own to its target
 // (both from the share's root) and returns when that name is on stable storage.
 // Calling it again after a crash is right: a source that is gone was published.
-func (s *Spool) Publish(ctx context.Context, staged, target string) error {
+func (s *Spool) publish(ctx context.Context, staged, target string) error {
 	p := s.placing()
 	defer p.close()
 	err := p.rename(ctx, staged, target)

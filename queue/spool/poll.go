@@ -17,7 +17,7 @@ import (
 // the server's clock leave the folder's time as it was, and a client that listed
 // the folder in between believes its cache. Changing the folder's time heals it.
 const (
-	// settle is how long after a change a folder is touched before it is listed.
+	// settle is how long after a change a queue's folder is touched before it is listed.
 	settle = 2 * time.Second
 	// healEvery is how often a queue's folder is touched though nothing changed.
 	healEvery = 30 * time.Second
@@ -40,17 +40,11 @@ func (s *Spool) Lists(ctx context.Context, q queue.Name) ([]lists.ID, error) {
 		return nil, fmt.Errorf("poll queue %s: %w", q, err)
 	}
 	now := time.Now()
-	names, fresh := s.listRoot(q, s.wantsTouch(q, now))
-	if fresh != nil {
-		return nil, fmt.Errorf("poll queue %s: %w", q, fresh)
+	names, err := s.listRoot(q, s.wantsTouch(q, now))
+	if err != nil {
+		return nil, fmt.Errorf("poll queue %s: %w", q, err)
 	}
-	if s.changed(q, names, now) {
-		var err error
-		if names, err = s.listRoot(q, true); err != nil {
-			return nil, fmt.Errorf("poll queue %s: %w", q, err)
-		}
-		s.changed(q, names, now)
-	}
+	s.noteChange(q, names, now)
 	return s.parseLists(ctx, q, names), nil
 }
 
@@ -90,16 +84,13 @@ func (s *Spool) wantsTouch(q queue.Name, now time.Time) bool {
 	return true
 }
 
-// changed notes what a listing showed and reports whether it was news.
-func (s *Spool) changed(q queue.Name, names []string, now time.Time) bool {
+// noteChange remembers what a listing showed, and when it was news.
+func (s *Spool) noteChange(q queue.Name, names []string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.polls[q]
-	if slices.Equal(p.names, names) {
-		return false
+	if p := s.polls[q]; !slices.Equal(p.names, names) {
+		p.names, p.unsettled = names, now.Add(settle)
 	}
-	p.names, p.unsettled = names, now.Add(settle)
-	return true
 }
 
 // parseLists takes the lists out of a listing. What is no list's name is logged the

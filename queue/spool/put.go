@@ -27,7 +27,7 @@ func (s *Spool) Put(ctx context.Context, e *queue.Entry) (queue.ID, error) {
 	}
 	target := path.Join(Dir(c.Queue, c.List), string(c.ID))
 	// From here on the work is done to its end: half of it helps nobody.
-	if err := s.Publish(context.WithoutCancel(ctx), tmp, target); err != nil {
+	if err := s.publish(context.WithoutCancel(ctx), tmp, target); err != nil {
 		_ = s.c.FS.Remove(tmp)
 		_ = s.c.FS.Remove(target)
 		return "", fmt.Errorf("put entry: %w", err)
