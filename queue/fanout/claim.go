@@ -51,7 +51,7 @@ type claim struct {
 	tally *tally
 
 	mu   sync.Mutex
-	news []record // results of this claim that tally does not know yet
+	news []record   // results of this claim that tally does not know yet
 	last queue.Conn // the connection of the last transaction, until its results are durable
 }
 

@@ -3,7 +3,6 @@ package fanout
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
@@ -36,8 +35,7 @@ func parseRecord(line string) (record, error) {
 	if len(line) < 10 || line[8] != ' ' {
 		return record{}, errLine
 	}
-	sum, err := strconv.ParseUint(line[:8], 16, 32)
-	if err != nil || uint32(sum) != crc32.Checksum([]byte(line[9:]), crc32.MakeTable(crc32.Castagnoli)) {
+	if line[:8] != sum(line[9:]) {
 		return record{}, fmt.Errorf("%w: check sum", errLine)
 	}
 	p := parser{rest: line[9:]}
@@ -83,7 +81,7 @@ func (p *parser) time() time.Time {
 
 func (p *parser) plain() string {
 	w := p.word()
-	p.bad = p.bad || w == ""
+	p.bad = p.bad || dash(w) != w
 	if w == "-" {
 		return ""
 	}

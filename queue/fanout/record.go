@@ -97,9 +97,13 @@ func (r record) append(b []byte) []byte {
 		b = append(b, ' ')
 		b = r.appendField(b, f)
 	}
-	sum := crc32.Checksum(b[at+9:], crc32.MakeTable(crc32.Castagnoli))
-	copy(b[at:], fmt.Sprintf("%08x", sum))
+	copy(b[at:], sum(string(b[at+9:])))
 	return append(b, '\n')
+}
+
+// sum is the CRC-32C that stands before a line's text.
+func sum(text string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func (r record) appendField(b []byte, f field) []byte {

@@ -134,7 +134,9 @@ func (w *world) send(f *queue.Fanout) queue.ID {
 }
 
 // ls lists the files below queue/<q>, any depth, without folders.
-func (w *world) ls(q string) (out []string) {
+func (w *world) ls(q string) (out []string) { return w.below("queue/" + q) }
+
+func (w *world) below(top string) (out []string) {
 	var walk func(dir string)
 	walk = func(dir string) {
 		list, err := w.eye.ReadDir(dir)
@@ -145,11 +147,11 @@ func (w *world) ls(q string) (out []string) {
 			if n := dir + "/" + e.Name; e.Type.IsDir() {
 				walk(n)
 			} else {
-				out = append(out, strings.TrimPrefix(n, "queue/"+q+"/"))
+				out = append(out, strings.TrimPrefix(n, top+"/"))
 			}
 		}
 	}
-	walk("queue/" + q)
+	walk(top)
 	return out
 }
 
