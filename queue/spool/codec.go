@@ -28,13 +28,16 @@ func (e *CorruptError) Error() string {
 var (
 	// ErrNewer: the file was written by a newer version of qrunner. It is left alone.
 	ErrNewer = errors.New("written by a newer version of qrunner")
-	// ErrTooLarge: the entry is larger than MaxSize.
+	// ErrTooLarge: the entry would be larger than MaxSize.
 	ErrTooLarge = errors.New("entry too large")
 )
 
 // MaxSize is the largest entry's file, in octets: nobody writes a larger one, and a
 // larger file in a queue is no entry. What mail may be so large is intake's to say.
 const MaxSize = 256 << 20
+
+// headRoom is what a message must leave of MaxSize to its header.
+const headRoom = 1 << 20
 
 const (
 	kindEntry  = "entry"
@@ -77,6 +80,9 @@ func Reseal(data []byte) ([]byte, error) {
 }
 
 func (p *page) encode(kind string) ([]byte, error) {
+	if len(p.Raw) > MaxSize-headRoom {
+		return nil, fmt.Errorf("encode %s %s: %w", kind, p.ID, ErrTooLarge)
+	}
 	data := seal(kind, p.fields(), p.Raw)
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("encode %s %s: %w", kind, p.ID, ErrTooLarge)

@@ -72,7 +72,7 @@ func TestFanoutRanges(t *testing.T) {
 }
 
 func TestFanoutReadsOnlyWhatItNeeds(t *testing.T) {
-	const n = 200_000
+	const n = 60_000
 	f, dir := openRoot(t)
 	if err := WriteFanout(t.Context(), f, "fo", newFanout(n)); err != nil {
 		t.Fatal(err)

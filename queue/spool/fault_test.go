@@ -37,7 +37,7 @@ func faultsAt(nth int, errnos []syscall.Errno) []simfs.Fault {
 // everyFault runs try with each fault at each call that host "a" makes in it, until
 // there are no more calls for a crash to hit.
 func everyFault(t *testing.T, cfg simfs.Config, errnos []syscall.Errno, try func(t *testing.T, srv *simfs.Server, f simfs.Fault)) {
-	for nth := 1; ; nth++ {
+	for nth := 1; ; nth += stride() {
 		for _, fault := range faultsAt(nth, errnos) {
 			fault.Host = "a"
 			srv := simfs.New(cfg)
@@ -51,6 +51,15 @@ func everyFault(t *testing.T, cfg simfs.Config, errnos []syscall.Errno, try func
 			}
 		}
 	}
+}
+
+// stride is how many calls lie between those that faults hit: -short is for a first
+// look.
+func stride() int {
+	if testing.Short() {
+		return 9
+	}
+	return 1
 }
 
 func crashed(h *simfs.Host) bool { return h.Context().Err() != nil }
@@ -149,7 +158,7 @@ func TestEveryFaultOfPut(t *testing.T) {
 // A power cut after any call loses no post that was accepted, and repeats none.
 func TestPowerCutInATurn(t *testing.T) {
 	for seed := range uint64(2) {
-		for at := 1; ; at++ {
+		for at := 1; ; at += stride() {
 			cfg := simfs.Config{Local: true, Seed: seed}
 			srv := simfs.New(cfg)
 			l := newLocker()

@@ -41,7 +41,7 @@ func TestSleeperAtEveryCall(t *testing.T) {
 		turn string
 	}{{"lock", newLocker(), "all"}, {"no lock", deafLocker{}, "all"}, {"no lock", deafLocker{}, "sweep"}} {
 		t.Run(tt.name+", "+tt.turn, func(t *testing.T) {
-			for at := 1; ; at++ {
+			for at := 1; ; at += stride() {
 				if n := sleeper(t, tt.lock, turns[tt.turn], at); n < at {
 					t.Logf("%d calls", n)
 					return
