@@ -1,0 +1,49 @@
+package bounces
+
+import (
+	"strings"
+
+	"qrunner/lists/mailaddr"
+)
+
+// qmail reads qmail-send's bounces and those of its many descendants (Yahoo, MXLogic,
+// amavisd, newmail.ru and others): paragraphs that start with the address in brackets
+// and a colon, then what went wrong.
+func qmail(m *mail) []Result { return m.paragraphs() }
+
+// bracketed takes "<address>" at the beginning of a line.
+func bracketed(line string) (mailaddr.Address, string, bool) {
+	if !strings.HasPrefix(strings.TrimLeft(line, " \t"), "<") {
+		return "", "", false
+	}
+	return leadAddress(line)
+}
+
+// bracketedBlocks reads the paragraphs from line i on. Only the line that starts one
+// may give an address; the text below quotes what it likes.
+func (m *mail) bracketedBlocks(from int) []block {
+	var out []block
+	for i := from; i < len(m.notice) && len(out) < maxBlocks; i++ {
+		if closes(m.low[i]) {
+			break
+		}
+		a, rest, ok := bracketed(m.notice[i])
+		if ok && m.startsParagraph(i) && !m.continues(out, a) {
+			if m.addressed(a) {
+				a = ""
+			}
+			out = append(out, block{addr: a, text: strings.TrimLeft(rest, " \t:")})
+			continue
+		}
+		if n := len(out); n > 0 && len(out[n-1].text) < 2*MaxDiagnostic {
+			out[n-1].text += "\n" + m.notice[i]
+		}
+	}
+	kept := out[:0]
+	for _, b := range out {
+		if !b.addr.Null() {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,99 @@
+package bounces
+
+import (
+	"strings"
+
+	"qrunner/lists/mailaddr"
+)
+
+// sendmail reads sendmail's text (8.x), and Active!hunter, Biglobe, McAfee and others
+// that head their lists alike.
+func sendmail(m *mail) []Result {
+	i := m.after("addresses had permanent fatal errors", "addresses had delivery problems", "addresses had transient non-fatal errors",
+		"addresses had delivery errors", "addresses have delivery notifications", "message not delivered to the following",
+		"recipients returned permanent errors", "addresses had permanent delivery errors")
+	if i < 0 {
+		return nil
+	}
+	bs := m.blocks(i, 0)
+	common := m.textFrom(i)
+	var out []Result
+	for _, b := range bs {
+		text := sendmailText(b)
+		st, text := m.session(b.addr, text, text)
+		r := m.verdict(b.addr, evidence{text: text, stage: st}, common)
+		out = append(out, r)
+		if !b.alias.Null() && b.alias.Key() != b.addr.Key() && !m.addressed(b.alias) {
+			r.Address, r.Alias = b.alias, ""
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sendmailText takes the reason out of its line, or what stands behind the address.
+func sendmailText(b block) string {
+	text := strings.TrimSpace(b.text)
+	if _, reason, ok := strings.Cut(text, "(reason:"); ok {
+		reason, _, _ = strings.Cut(reason, ")\n")
+		return strings.Trim(reason, " )\n")
+	}
+	return strings.Trim(text, " ()[]\n")
+}
+
+// sendmail5 reads sendmail 5 and alike: only a transcript, whose final lines say
+// "554 <address>... what".
+func sendmail5(m *mail) []Result {
+	i := m.after("transcript of session follows")
+	if i < 0 {
+		return nil
+	}
+	var out []Result
+	last, said := stageUnknown, ""
+	for k := i; k < len(m.notice); k++ {
+		line := strings.TrimSpace(m.notice[k])
+		low := strings.ToLower(line)
+		switch {
+		case strings.HasPrefix(low, "while talking to"):
+			last, said = stageUnknown, ""
+		case strings.HasPrefix(line, ">>> "):
+			last, said = commandStage(low[4:]), ""
+		case strings.HasPrefix(line, "<<< "):
+			said = line[4:]
+		case len(line) > 4 && replyAt(line):
+			a, rest, ok := leadAddress(strings.TrimSpace(line[4:]))
+			if !ok || m.addressed(a) {
+				continue
+			}
+			e := evidence{text: rest, stage: last}
+			if said != "" {
+				e.text = said
+			}
+			e.reply, _ = codes(line)
+			out = append(out, m.verdict(a, e, line))
+			last, said = stageUnknown, ""
+		}
+	}
+	if len(out) == 0 {
+		out = m.unsent(i)
+	}
+	return out
+}
+
+// unsent is for transcripts that name hosts only: the recipient is the returned
+// message's, if it has just one.
+func (m *mail) unsent(i int) []Result {
+	if m.original == nil || listMail(m.original) {
+		return nil
+	}
+	var to []mailaddr.Address
+	for _, a := range m.original.Addresses("To", "Cc") {
+		if !m.addressed(a) {
+			to = append(to, a)
+		}
+	}
+	if len(to) != 1 {
+		return nil
+	}
+	return []Result{m.verdict(to[0], evidence{text: m.textFrom(i)}, "")}
+}

@@ -1,0 +1,73 @@
+package bounces
+
+import (
+	"strings"
+
+	"qrunner/lists/mailaddr"
+)
+
+// about is the paragraph of the text for people that speaks of an address; "" if none
+// does. The machine-readable part often leaves out which command was refused.
+func (m *mail) about(a mailaddr.Address) string {
+	key := a.Key()
+	for i, l := range m.low {
+		if !strings.Contains(l, key) || strings.HasPrefix(l, "final-recipient") || strings.HasPrefix(l, "to:") {
+			continue
+		}
+		end := i + 1
+		for end < len(m.low) && end < i+12 && strings.TrimSpace(m.low[end]) != "" {
+			if b, _, ok := leadAddress(m.low[end]); ok && b.Key() != key {
+				break
+			}
+			end++
+		}
+		return strings.Join(m.notice[i:end], "\n")
+	}
+	return ""
+}
+
+// session finds out which command was refused, and what the server said if the report
+// does not tell.
+func (m *mail) session(a mailaddr.Address, diag, about string) (stage, string) {
+	if s := stageOf(flat(diag)); s != stageUnknown {
+		return s, diag
+	}
+	if s := stageOf(flat(about)); s != stageUnknown {
+		return s, diag
+	}
+	return m.transcript(a, diag)
+}
+
+// transcript reads the dialogue that sendmail and its kin quote: ">>>" before what it
+// said, "<<<" before the answers.
+func (m *mail) transcript(a mailaddr.Address, diag string) (stage, string) {
+	if !strings.Contains(m.whole, ">>> ") && !strings.Contains(m.whole, "<<< ") {
+		return stageUnknown, diag
+	}
+	key, start := a.Key(), flat(diag)
+	if len(start) > 24 {
+		start = start[:24]
+	}
+	last, found, said := stageUnknown, stageUnknown, ""
+	for i, l := range m.low {
+		l = strings.TrimSpace(l)
+		if cmd, ok := strings.CutPrefix(l, ">>> "); ok {
+			if s := commandStage(cmd); s != stageUnknown {
+				last = s
+			}
+			continue
+		}
+		answer, ok := strings.CutPrefix(l, "<<< ")
+		if !ok || found != stageUnknown && !strings.Contains(answer, key) {
+			continue
+		}
+		if strings.Contains(answer, key) || start != "" && strings.Contains(flat(answer), start) || start == "" && said == "" {
+			found = last
+			said = strings.TrimPrefix(strings.TrimSpace(m.notice[i]), "<<< ")
+		}
+	}
+	if diag == "" {
+		diag = said
+	}
+	return found, diag
+}
