@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 
-	"qrunner/lists"
 	"qrunner/locking/fsys"
 	"qrunner/queue"
 )
@@ -84,14 +83,4 @@ func ReadFanout(ctx context.Context, f fsys.FS, dir string) (*queue.Fanout, *Rec
 		List: p.List, Envelope: p.Envelope, Raw: p.Raw, PostID: p.Meta.PostID,
 		VERP: p.verp, Bounces: p.bounces, Bulk: p.bulk,
 	}, r, nil
-}
-
-// checkRecipient refuses what would not come back from its line as it went in.
-func checkRecipient(r *lists.Recipient) error {
-	line := formatRecipient(r)
-	got, err := parseRecipient(line)
-	if err != nil || got != *r || !plain(line) {
-		return fmt.Errorf("recipient %.80q cannot be written in one line", line)
-	}
-	return nil
 }

@@ -196,3 +196,30 @@ func TestRetryNames(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFanout(b *testing.B) {
+	const n = 100_000
+	fo := newFanout(n)
+	f, _ := openRoot(b)
+	if err := WriteFanout(b.Context(), f, "fo", fo); err != nil {
+		b.Fatal(err)
+	}
+	_, r, err := ReadFanout(b.Context(), f, "fo")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("write 100,000", func(b *testing.B) {
+		for i := range b.N {
+			if err := WriteFanout(b.Context(), f, fmt.Sprint("w", i, "-", b.N), fo); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("read 1,000", func(b *testing.B) {
+		for range b.N {
+			if _, err := r.Range(b.Context(), 50_000, 51_000); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

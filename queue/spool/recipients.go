@@ -47,10 +47,12 @@ func writeRecipients(ctx context.Context, w io.Writer, list []lists.Recipient) (
 		}
 		block.Reset()
 		for i := from; i < min(from+blockLines, len(list)); i++ {
-			if err := checkRecipient(&list[i]); err != nil {
+			line, err := recipientLine(&list[i])
+			if err != nil {
 				return "", err
 			}
-			block.WriteString(formatRecipient(&list[i]) + "\n")
+			block.WriteString(line)
+			block.WriteByte('\n')
 		}
 		fmt.Fprintf(&index, "%012d %s\n", at, sumOf(block.Bytes()))
 		at += block.Len()
@@ -61,6 +63,16 @@ func writeRecipients(ctx context.Context, w io.Writer, list []lists.Recipient) (
 	fmt.Fprintf(&index, "%012d %015d END\n", len(list), at)
 	_, err := w.Write(index.Bytes())
 	return sumOf(index.Bytes()), err
+}
+
+// recipientLine refuses what would not come back from its line as it went in.
+func recipientLine(r *lists.Recipient) (string, error) {
+	line := formatRecipient(r)
+	got, err := parseRecipient(line)
+	if err != nil || got != *r || !plain(line) {
+		return "", fmt.Errorf("recipient %.80q cannot be written in one line", line)
+	}
+	return line, nil
 }
 
 // Recipients reads ranges of a recipients file. It keeps no file open; any

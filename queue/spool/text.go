@@ -39,7 +39,11 @@ func unfoldText(s string) (string, error) {
 }
 
 func plain(line string) bool {
-	return utf8.ValidString(line) && !strings.ContainsFunc(line, func(r rune) bool {
+	ascii := true
+	for i := range len(line) {
+		ascii = ascii && line[i] >= ' ' && line[i] < 0x7f
+	}
+	return ascii || utf8.ValidString(line) && !strings.ContainsFunc(line, func(r rune) bool {
 		return r != '\t' && !unicode.IsPrint(r)
 	})
 }
@@ -73,7 +77,7 @@ func parseList(s string) (lists.ID, error) {
 
 // formatRecipient is "<kind> <member id> <address>".
 func formatRecipient(r *lists.Recipient) string {
-	return fmt.Sprintf("%s %d %s", r.Kind, r.Member, r.Address)
+	return string(r.Kind) + " " + strconv.FormatUint(uint64(r.Member), 10) + " " + string(r.Address)
 }
 
 func parseRecipient(s string) (lists.Recipient, error) {
