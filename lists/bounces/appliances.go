@@ -85,7 +85,7 @@ func iMail(m *mail) []Result {
 				}
 			}
 		}
-		if !ok || strings.TrimSpace(what) == "to" || strings.TrimSpace(what) == "cc" || strings.TrimSpace(what) == "from" || k > len(m.notice[i]) {
+		if !ok || k > len(m.notice[i]) || !failure(what) && !strings.HasPrefix(what, "undeliverable") && !strings.HasPrefix(what, "delivery failed") {
 			continue
 		}
 		a, _, ok := leadAddress(m.notice[i][k:])

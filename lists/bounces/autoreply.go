@@ -15,7 +15,7 @@ func (m *mail) autoReply() []Result {
 
 func (m *mail) automatic() bool {
 	if len(m.mdn) > 0 {
-		return true
+		return !m.has("was automatically rejected")
 	}
 	auto := strings.ToLower(m.head.Get("Auto-Submitted"))
 	if strings.HasPrefix(auto, "auto-replied") || strings.HasPrefix(auto, "auto-generated") || strings.HasPrefix(auto, "auto-notified") {
@@ -34,13 +34,20 @@ func (m *mail) automatic() bool {
 	if p == "auto_reply" || p == "auto-reply" {
 		return true
 	}
+	if m.replySubject() {
+		return true
+	}
+	bulk := p == "bulk" || p == "junk"
+	return bulk && !m.head.Has("List-Id") && (nullPath(m.head.Get("Return-Path")) || m.head.Has("In-Reply-To")) || m.away()
+}
+
+func (m *mail) replySubject() bool {
 	for _, s := range replySubjects {
 		if strings.Contains(m.subject, s) {
 			return true
 		}
 	}
-	bulk := p == "bulk" || p == "junk"
-	return bulk && !m.head.Has("List-Id") && (nullPath(m.head.Get("Return-Path")) || m.head.Has("In-Reply-To")) || m.away()
+	return false
 }
 
 func nullPath(v string) bool { return strings.TrimSpace(v) == "<>" }

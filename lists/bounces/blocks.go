@@ -88,7 +88,7 @@ var closers = []string{
 func (m *mail) results(in []block, common string) []Result {
 	out := make([]Result, 0, len(in))
 	for _, b := range in {
-		e := evidence{text: strings.TrimSpace(b.text), named: false}
+		e := evidence{text: strings.TrimSpace(b.text)}
 		r := m.verdict(b.addr, e, common)
 		r.Alias = b.alias
 		out = append(out, r)

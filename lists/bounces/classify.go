@@ -47,10 +47,17 @@ func ClassifyReply(code int, enhanced, text string) (Class, Reason) {
 // servers are more careful with words than with numbers.
 func classify(e evidence) Reason {
 	low := squeeze(e.text)
-	r := byText(low)
+	r, sure := byCode(low)
+	if r == "" {
+		r, sure = byText(low)
+	}
 	switch {
+	case sure:
+		return r
 	case r == UserUnknown:
 		return userUnknown(e)
+	case r == HostUnknown && e.stage == stageMail:
+		return Rejected
 	case r == Suspend && detail(e.status) == "1.1" && strings.Contains(low, "inactive"):
 		return UserUnknown
 	case r == "" && strings.Contains(low, "access denied"):
@@ -94,18 +101,36 @@ func accessDenied(e evidence) Reason {
 }
 
 // byText finds the first row of the table that the text has a phrase of.
-func byText(low string) Reason {
+func byText(low string) (r Reason, sure bool) {
 	if low == "" {
-		return ""
+		return "", false
 	}
 	for _, row := range phrases {
 		for _, p := range row.text {
 			if strings.Contains(low, p) {
-				return row.reason
+				return row.reason, row.sure
 			}
 		}
 	}
-	return ""
+	return "", false
+}
+
+// byCode reads the codes that Orange and La Poste put behind their replies:
+// "OFR_416", "LPN007_416", "OFR006_102".
+func byCode(low string) (r Reason, sure bool) {
+	for _, p := range []string{"ofr", "lpn"} {
+		i := strings.Index(low, p)
+		if i < 0 {
+			continue
+		}
+		between, rest, ok := strings.Cut(low[i+len(p):], "_")
+		if ok && len(rest) >= 3 && strings.Trim(between, "0123456789") == "" {
+			if r, ok := frenchCodes[rest[:3]]; ok {
+				return r, true
+			}
+		}
+	}
+	return "", false
 }
 
 // byStatus is the reason of an enhanced status code, "" if it says none.

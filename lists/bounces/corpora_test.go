@@ -125,8 +125,8 @@ func TestFlufl(t *testing.T) {
 				temp = append(temp, x.Address.Key())
 			}
 		}
-		if !sameSet(r[4], temp) || !sameSet(r[5], perm) {
-			t.Errorf("%s: temporary %v, permanent %v, want %s, %s: %+v", r[0], temp, perm, r[4], r[5], report)
+		if !sameSet(r[5], temp) || !sameSet(r[6], perm) {
+			t.Errorf("%s: temporary %v, permanent %v, want %s, %s: %+v", r[0], temp, perm, r[5], r[6], report)
 		}
 	}
 }

@@ -61,6 +61,10 @@ func (m *mail) verdict(a mailaddr.Address, e evidence, context string) Result {
 	if e.stage == stageUnknown {
 		e.stage = stageOf(flat(e.text))
 	}
+	if e.stage == stageUnknown && m.fromDomain("messagelabs.com") { // which refuses at RCPT
+		e.stage = stageRcpt
+	}
+	e.named = namedReply(e.text)
 	reply, status := codes(e.text)
 	if e.reply == 0 {
 		e.reply = reply
@@ -81,6 +85,9 @@ func (m *mail) verdict(a mailaddr.Address, e evidence, context string) Result {
 		if text == "" {
 			text = context
 		}
+	}
+	if m.has("the user(s) account is disabled", "the user(s) account is temporarily limited") { // EZweb, whatever it quotes
+		r = Suspend
 	}
 	permanent := !m.delayed()
 	return Result{

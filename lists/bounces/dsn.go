@@ -68,10 +68,9 @@ func (m *mail) reported(g group) (Result, bool) {
 	e.text = diagnostic(g.get("diagnostic-code"))
 	about := m.about(a)
 	e.stage, e.text = m.session(a, e.text, about)
-	e.named = namedReply(e.text)
 	if e.text == "" {
 		e.text = strings.Trim(strings.TrimSpace(remark+" "+status), "() ")
-	} else if c := squeeze(status); byText(c) == Suspend { // the reporter knows better than the remote text
+	} else if r, _ := byText(squeeze(status)); r == Suspend { // the reporter knows better than the remote text
 		e.text = strings.Trim(status, "() ") + " " + e.text
 	}
 	r := m.verdict(a, e, about)
@@ -96,7 +95,7 @@ func (m *mail) acted(r Result, action string, e evidence) Result {
 		r.Permanent = true
 	}
 	e.status, e.reply = r.Status, r.Reply
-	if r.Reason == Undefined && !r.Permanent {
+	if !r.Permanent && !failure(e.text) && (r.Reason == Undefined || strings.HasPrefix(detail(r.Status), "4.")) {
 		r.Reason = Expired
 	}
 	r.Class = class(r.Reason, statusClass(e), r.Permanent)
@@ -195,6 +194,6 @@ func namedReply(text string) bool {
 		return false
 	}
 	_, status := codes(text)
-	rest := strings.TrimSpace(text[3:])
+	rest := strings.TrimLeft(text[3:], ": ")
 	return status == "" && strings.HasPrefix(rest, "<") && strings.Contains(rest, ">:")
 }

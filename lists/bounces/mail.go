@@ -46,7 +46,8 @@ func read(raw []byte) *mail {
 	text := m.parts()
 	text, rest := cutOriginal(text)
 	if m.original == nil && rest != "" {
-		m.original = message.Parse([]byte(rest))
+		m.attached = []byte(rest)
+		m.original = message.Parse(m.attached)
 	}
 	if text = strings.TrimRight(text, " \t\n"); text != "" {
 		m.notice = strings.Split(text, "\n")
@@ -96,7 +97,8 @@ func (m *mail) leaf(p *message.Part, body []byte, plain, html *strings.Builder) 
 			html.WriteByte('\n')
 		}
 	default:
-		if strings.HasPrefix(p.Type.Media, "text/") && plain.Len() < maxNotice {
+		text := strings.HasPrefix(p.Type.Media, "text/") || strings.HasPrefix(p.Type.Media, "multipart/") // a lost boundary
+		if text && plain.Len() < maxNotice {
 			plain.WriteString(clipText(m.text(p, body), maxNotice))
 			plain.WriteByte('\n')
 		}
@@ -108,16 +110,18 @@ func (m *mail) text(p *message.Part, body []byte) string {
 	return loose(p.Decode(body), p.Type.Charset())
 }
 
-// addressed reports whether a is where the message went, or the list behind it: a
-// list's own address never bounced.
+// addressed reports whether a is the service address that the message went to, or the
+// list behind it: a list's own address never bounced.
 func (m *mail) addressed(a mailaddr.Address) bool {
 	if m.own == nil {
 		m.own = map[string]bool{}
 		for _, to := range m.recipients() {
-			m.own[to.Key()] = true
 			for _, t := range lists.Candidates(to) {
-				m.own[t.List.Address(lists.SubPost).Key()] = true
-				m.own[t.List.Address(lists.SubBounces).Key()] = true
+				if t.Sub != lists.SubPost {
+					m.own[to.Key()] = true
+					m.own[t.List.Address(lists.SubPost).Key()] = true
+					m.own[t.List.Address(lists.SubBounces).Key()] = true
+				}
 			}
 		}
 	}

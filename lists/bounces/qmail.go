@@ -9,7 +9,20 @@ import (
 // qmail reads qmail-send's bounces and those of its many descendants (Yahoo, MXLogic,
 // amavisd, newmail.ru and others): paragraphs that start with the address in brackets
 // and a colon, then what went wrong.
-func qmail(m *mail) []Result { return m.paragraphs() }
+func qmail(m *mail) []Result {
+	if out := m.paragraphs(); len(out) > 0 || !m.has("wasn't able to deliver the following message") {
+		return out
+	}
+	i := m.after("wasn't able to deliver the following message") // Yahoo: then the message's header
+	for k, l := range m.low[i:] {
+		if to, ok := strings.CutPrefix(l, "to:"); ok {
+			if a, _, ok := leadAddress(strings.TrimSpace(to)); ok && !m.addressed(a) {
+				return []Result{m.verdict(a, evidence{text: strings.Join(m.notice[:i+k], "\n")}, "")}
+			}
+		}
+	}
+	return nil
+}
 
 // bracketed takes "<address>" at the beginning of a line.
 func bracketed(line string) (mailaddr.Address, string, bool) {

@@ -115,7 +115,11 @@ func (m *mail) scan(depth int) Report {
 			continue
 		}
 		if r := d.find(m); len(r) > 0 {
-			return Report{Kind: Bounce, Recipients: m.finish(r, d.name)}
+			kind := Bounce
+			if r[0].Class == Complained {
+				kind = Complaint
+			}
+			return Report{Kind: kind, Recipients: m.finish(r, d.name)}
 		}
 	}
 	if depth < maxNested && len(m.attached) > 0 && wrapped(m.original) {
@@ -123,11 +127,12 @@ func (m *mail) scan(depth int) Report {
 			return r
 		}
 	}
-	switch r := m.autoReply(); {
-	case len(m.status) > 0 || daemon && r == nil:
-		return Report{Kind: Bounce}
-	case r != nil:
+	r := m.autoReply()
+	switch {
+	case r != nil && (!daemon || m.replySubject()):
 		return Report{Kind: AutoReply, Recipients: r}
+	case daemon || len(m.status) > 0:
+		return Report{Kind: Bounce}
 	}
 	return Report{Kind: NotABounce}
 }

@@ -83,7 +83,7 @@ func sendmail5(m *mail) []Result {
 // unsent is for transcripts that name hosts only: the recipient is the returned
 // message's, if it has just one.
 func (m *mail) unsent(i int) []Result {
-	if m.original == nil || listMail(m.original) {
+	if m.original == nil || listMail(m.original) || len(m.status) > 0 || strings.Contains(m.textFrom(i), "@") {
 		return nil
 	}
 	var to []mailaddr.Address

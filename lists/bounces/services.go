@@ -184,11 +184,7 @@ func carriers(m *mail) []Result {
 		if said == "" {
 			said = strings.Join(m.notice[i:], "\n")
 		}
-		r := m.verdict(a, evidence{text: said, stage: st}, common)
-		if m.has("user(s) account is disabled", "user(s) account is temporarily limited") {
-			r.Reason, r.Class = Suspend, Soft
-		}
-		out = append(out, r)
+		out = append(out, m.verdict(a, evidence{text: said, stage: st}, common))
 	}
 	return out
 }
@@ -229,8 +225,8 @@ func james(m *mail) []Result {
 // fml reads the list manager fml: we are no member there, or it saw the message before.
 func fml(m *mail) []Result {
 	for i, l := range m.low {
-		if strings.Contains(l, "not a member of this mailing list <") || strings.Contains(l, "duplicated message-id in <") || strings.Contains(l, "member of this mailing list. ") {
-			if a, ok := m.addressIn(m.notice[i]); ok {
+		if strings.Contains(l, "not a member of this mailing list <") || strings.Contains(l, "duplicated message-id in <") {
+			if a, _, ok := leadAddress(l[strings.IndexByte(l, '<'):]); ok {
 				return []Result{m.verdict(a, evidence{text: m.notice[i]}, "")}
 			}
 		}

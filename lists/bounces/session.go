@@ -11,7 +11,7 @@ import (
 func (m *mail) about(a mailaddr.Address) string {
 	key := a.Key()
 	for i, l := range m.low {
-		if !strings.Contains(l, key) || strings.HasPrefix(l, "final-recipient") || strings.HasPrefix(l, "to:") {
+		if !strings.Contains(l, key) || strings.Contains(l, "-recipient:") || strings.HasPrefix(l, "to:") {
 			continue
 		}
 		end := i + 1
@@ -41,6 +41,9 @@ func (m *mail) session(a mailaddr.Address, diag, about string) (stage, string) {
 // transcript reads the dialogue that sendmail and its kin quote: ">>>" before what it
 // said, "<<<" before the answers.
 func (m *mail) transcript(a mailaddr.Address, diag string) (stage, string) {
+	if diag == "" && !strings.Contains(m.whole, "<<< ") {
+		diag = m.final(a.Key())
+	}
 	if !strings.Contains(m.whole, ">>> ") && !strings.Contains(m.whole, "<<< ") {
 		return stageUnknown, diag
 	}
@@ -66,8 +69,21 @@ func (m *mail) transcript(a mailaddr.Address, diag string) (stage, string) {
 			said = strings.TrimPrefix(strings.TrimSpace(m.notice[i]), "<<< ")
 		}
 	}
-	if diag == "" {
+	if diag == "" && said != "" && len(said) > 4 {
 		diag = said
 	}
+	if diag == "" {
+		diag = m.final(key)
+	}
 	return found, diag
+}
+
+// final is what sendmail says in the end: "<address>... Deferred: Connection refused".
+func (m *mail) final(key string) string {
+	for i, l := range m.low {
+		if k := strings.Index(l, key+">... "); k >= 0 && k+len(key)+5 < len(m.notice[i]) {
+			return m.notice[i][k+len(key)+5:]
+		}
+	}
+	return ""
 }

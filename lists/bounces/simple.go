@@ -50,12 +50,11 @@ func inline(m *mail) []Result {
 			if strings.TrimSpace(line) == "" && i+1 < len(m.notice) {
 				line = m.notice[i+1]
 			}
-			a, rest, ok := leadAddress(strings.TrimSpace(line))
+			a, _, ok := leadAddress(strings.TrimSpace(line))
 			if !ok || m.addressed(a) {
 				continue
 			}
 			text := m.notice[i] + "\n" + strings.Join(m.notice[i+1:min(len(m.notice), i+8)], "\n")
-			_ = rest
 			out = append(out, m.verdict(a, evidence{text: text}, strings.Join(m.notice, "\n")))
 			break
 		}
@@ -70,7 +69,7 @@ func inline(m *mail) []Result {
 func leadingNotice(m *mail) []Result {
 	for i := 0; i < len(m.notice) && i < 4; i++ {
 		a, rest, ok := leadAddress(m.notice[i])
-		if ok && !m.addressed(a) && byText(squeeze(rest)) != "" {
+		if ok && !m.addressed(a) && failure(rest) {
 			return []Result{m.verdict(a, evidence{text: m.textFrom(i)}, "")}
 		}
 	}
@@ -85,4 +84,10 @@ var sentences = []string{
 	"invalid final delivery userid: ", "attempts: ", "did not reach the following recipient: ", "rejected recipient ", "quota violation for ", "your message to ", "you sent mail to ",
 	"local mailbox ", "following user:", "was not delivered to: ", "was not delivered to ", "delivery to ", "could not deliver mail to ", "mail to ", "address: ", "for <", "to: <",
 	"addressed to email address :",
+}
+
+// failure reports whether a text says that something failed, and why.
+func failure(text string) bool {
+	r, _ := byText(squeeze(text))
+	return r != ""
 }

@@ -5,17 +5,24 @@ package bounces
 // form of squeeze: lower case, single blanks, no codes, addresses as "@".
 var phrases = []struct {
 	reason Reason
+	sure   bool // whatever the codes and the session say
 	text   []string
 }{
-	{Filtered, []string{"sorry your message to @ cannot be delivered. this account does not"}},
-	{UserUnknown, []string{"delivery error: dd this user doesn't have a", "resolver.adr.recipnotfound", "resolver.adr.recipientnotfound",
+	{Filtered, false, []string{"sorry your message to @ cannot be delivered. this account does not"}},
+	{HostUnknown, true, []string{"account or domain may not exist"}},
+	{SpamDetected, false, []string{"spam classification", "blacklisted url", "blacklisted link"}},
+	{Rejected, false, []string{"sending to/from an address that has been blacklisted"}},
+	{NetworkErr, false, []string{"host not found, try again"}},
+	{HostUnknown, false, []string{"host or domain name not found"}},
+	{UserUnknown, true, []string{"requested action not taken: mailbox unavailable", "delivery error: dd this user doesn't have a", "mail.local: unknown user", "mail.local: user unknown", "not listed in domino directory",
+		"not listed in public name & address book", "resolver.adr.recipnotfound", "resolver.adr.recipientnotfound",
 		"resolver.adr.exrecipnotfound", "resolver.adr.invalidsmtpaddress", "recipient address rejected: access denied", "inactive email address",
 		"p=nosuchuser", "no valid recipients for this mm", "undeliverable address: unknown local part"}},
-	{Filtered, []string{"this user doesn't have a", "was rejected by a remote mail server.", "was rejected by the recipient domain filter"}},
-	{Speeding, []string{"receiving mail at a rate that", "receiving mail too quickly", "p=receivingrate", "please try sending it again later. this user is receiving",
+	{Filtered, false, []string{"this user doesn't have a", "was rejected by a remote mail server.", "was rejected by the recipient domain filter"}},
+	{Speeding, false, []string{"receiving mail at a rate that", "receiving mail too quickly", "p=receivingrate", "please try sending it again later. this user is receiving",
 		"mailbox has exceeded the limit of messages", "submitted too many messages within", "throttling failure: daily message quota",
 		"receiving mail too fast"}},
-	{MailboxFull, []string{
+	{MailboxFull, false, []string{
 		"mailbox full", "mailbox is full", "mailbox has been full", "mail box full", "mail box is full", "inbox full", "inbox is full", "mailfolder is full",
 		"mailbox size limit", "over quota", "overquota", "quota exceeded", "quota has been exceeded", "exceeded storage allocation", "exceeds allowed size",
 		"exceeded his quota", "exceeded their quota", "exceeding their quota", "exceeding his quota", "exceed the quota", "exceeds its quota", "exceeded its quota",
@@ -33,82 +40,82 @@ var phrases = []struct {
 		"メールボックスに空き", "メールボックスがいっぱい", "受信トレイが", "容量を超え", "容量オーバー", "邮箱已满", "信箱已滿", "邮箱空间不足",
 		"message storage limit", "mailbox currently full", "delivery failed: over quota", "mailbox_full", "is out of space", "resolver.rst.quota",
 		"552 quota", "usage exceeds", "would exceed mailbox", "maximum mailbox size", "mailbox is currently full", "inbox is out of storage"}},
-	{ExceedLimit, []string{"length exceeds administrative limit", "recipsizelimit", "too large for this recipient", "message size exceeds recipient",
+	{ExceedLimit, false, []string{"length exceeds administrative limit", "recipsizelimit", "too large for this recipient", "message size exceeds recipient",
 		"mail size limit for user", "message exceeds fixed maximum message size for user"}},
-	{MesgTooBig, []string{
+	{MesgTooBig, false, []string{
 		"message too big", "message too large", "message is too large", "message is too big", "mail too large", "mail is too large", "too large message",
 		"message size exceeds", "message exceeds maximum", "message exceeded maximum", "exceeded maximum inbound message size", "exceeded the maximum incoming message size",
 		"exceeds the maximum message size", "exceeds size limit", "exceeds maximum size", "exceeds limit", "exceeds maximum allowable", "size exceeds fixed",
 		"size exceeds maximum", "size limit exceeded", "file too big", "mail size limit", "message file too big", "message size limit", "sendersizelimit",
 		"exceeds the size limit", "message has exceeded the maximum", "line too long", "nachricht ist zu groß", "nachricht zu groß", "trop volumineux",
 		"mensaje demasiado grande", "messaggio troppo grande", "exceeded fixed maximum message size", "larger than the current system limit"}},
-	{VirusDetected, []string{"virus detected", "virus found", "contains a virus", "contains virus", "contains a malware", "malware", "infected with", "virus-infected",
+	{VirusDetected, false, []string{"virus detected", "virus found", "contains a virus", "contains virus", "contains a malware", "malware", "infected with", "virus-infected",
 		"message was infected", "suspected virus", "virus infected", "mcspamsignature", "the message was rejected because it contains prohibited virus",
 		"your message was infected", "virenbefall", "potentially executable attachment", "rejected due to virus"}},
-	{AuthFailure, []string{
+	{AuthFailure, false, []string{
 		"dmarc", "dkim", "spf check", "spf hard fail", "spf fail", "spf record", "spf: fail", "spf=fail", "sender policy framework", "spf validation",
 		"authentication checks failed", "is unauthenticated", "unauthenticated email", "unauthenticated mail", "does not have authentication information",
 		"failed authentication", "email authentication", "sender id (pra)", "fails to pass authentication", "fails to pass spf", "spf authentication",
 		"spf policy", "because the sender isn't authenticated", "not authorized by spf", "openspf.org", "arc validation", "please set up spf", "spf verification"}},
-	{FailedSTARTTLS, []string{"starttls", "does not support tls", "must issue a", "tls is required", "tls required", "tls handshake", "cannot start tls",
+	{FailedSTARTTLS, false, []string{"starttls", "does not support tls", "must issue a", "tls is required", "tls required", "tls handshake", "cannot start tls",
 		"server certificate not", "certificate verification", "tls negotiation", "encryption required", "session encryption is required"}},
-	{BadReputation, []string{"reputation", "low sender score", "senderscore", "sender score", "poor ip history"}},
-	{RequirePTR, []string{
+	{BadReputation, false, []string{"reputation", "low sender score", "senderscore", "sender score", "poor ip history"}},
+	{RequirePTR, false, []string{
 		"ptr record", "reverse dns", "rdns", "reverse lookup", "reverse mapping", "reverse hostname", "reverse name", "no ptr", "unresolvable relay host name",
 		"mismatches client ip", "unverifyable sending ip", "cannot find your hostname", "cannot find your reverse", "cannot resolve your address",
 		"ip name lookup failed", "ip name possibly forged", "no rdns", "invalid dns ptr", "missing dns ptr", "requires a valid rdns", "all mail servers must have a",
 		"fix reverse", "no matches to nameserver query for your", "name does not resolve to your ip", "ptr lookup", "dns ptr"}},
-	{NotCompliantRFC, []string{"multiple addresses in from: header", "multiple addresses in from", "not rfc 5322 compliant", "not rfc 2822 compliant",
+	{NotCompliantRFC, false, []string{"multiple addresses in from: header", "multiple addresses in from", "not rfc 5322 compliant", "not rfc 2822 compliant",
 		"rfcmessagenoncompliant", "duplicate header", "non-rfc", "rfc-compliant", "rfc compliant", "rfc 5322", "rfc5322", "violates rfc", "bare lf",
 		"bare line feed", "missing date header", "missing message-id", "invalid header", "malformed header"}},
-	{TooManyConn, []string{
+	{TooManyConn, false, []string{
 		"too many connections", "too many concurrent", "too many simultaneous", "connection rate limit", "concurrency limit", "too many recipients",
 		"too many sessions", "frequency limited", "rate limit", "rate limited", "ratelimit", "too many messages from", "exceeded the rate", "connection limit",
 		"maximum number of connections", "too many emails", "too many mails", "too many messages", "too much mail", "sending too fast", "throttled",
 		"all available ips are at maximum connection", "exceeded connection", "max connections", "daily sending", "too many invalid recipients",
 		"exceeded the max", "mail sent too fast", "message rate exceeded", "sending rate"}},
-	{Blocked, []string{
+	{Blocked, false, []string{
 		"client host blocked", "client host rejected", "client host [", "access from ip address", "blocked by ldap", "blocked using", "your ip", "ip address blocked",
 		"ip address blacklisted", "ip blacklisted", "ip blocked", "blacklisted by", "blocked by spamcop", "spamhaus", "spamcop", "sorbs.net", "barracudacentral.org",
-		"dnsbl", "realtime blackhole", "blackhole list", "blacklist", "black list", "blocklist", "block list", "listed at", "listed in", "listed by", "is listed on",
-		"listed on", "blocked for abuse", "blocked due to", "has been blocked", "banned sending ip", "bad ip", "connections from your", "connection refused",
+		"dnsbl", "realtime blackhole", "blackhole list", "blacklist", "black list", "blocklist", "block list", "is listed at", "is listed in", "is listed by", "is listed on", "listed at ",
+		"blocked for abuse", "blocked due to", "has been blocked", "banned sending ip", "bad ip", "connections from your", "connection refused",
 		"connection not allowed", "connections not accepted", "not accepting connections", "connection rejected", "host rejected", "host not allowed by",
 		"access denied. ip name", "no access from mail server", "open relay", "smtp server of your isp", "use your isp", "dialup", "dynamic ip", "dynamically assigned",
 		"helo command rejected", "helo rejected", "invalid helo", "missing reverse dns", "rejecting mail from", "we do not accept mail from hosts", "sender ip",
 		"adresse ip source bloquee", "from your ip", "service refuse", "s3140", "s3150", "cs01", "not permitted to connect", "refused to talk to me",
 		"too much spam from your", "unsolicited mail originating from your ip", "ip range", "access denied by", "mail from your server", "blocked ip",
 		"server configuration problem detected", "go away", "may not be mail exchanger", "invalid domain name"}},
-	{SpamDetected, []string{
-		"spam", "unsolicited", "bulk mail", "bulk email", "mass mailer", "ube", "uce", "junk mail", "content filter", "content rejected", "message content rejected",
+	{SpamDetected, false, []string{
+		"spam", "unsolicited", "bulk mail", "bulk email", "mass mailer", " ube,", "ube,", "junk mail", "content filter", "content rejected", "message content rejected",
 		"rejected by content", "rejected due to content", "message content", "blacklisted url", "blacklisted link", "url blacklisted", "uribl", "surbl",
 		"mail rejete. mail rejected. ofr_506", "ofr_506", "classified as", "probable junk", "suspected junk", "score too high", "rule imposed mailbox access",
 		"scored too", "high probability of", "phishing", "matches a profile", "unwanted mail", "looks like", "bayes", "blocked by the recipient's filter",
 		"message filtered", "message looks", "filter settings", "cloudmark", "contents blocked"}},
-	{NoRelaying, []string{
+	{NoRelaying, false, []string{
 		"relay access denied", "relaying denied", "relay denied", "unable to relay", "relay not permitted", "relaying not permitted", "not permitted to relay through this server.",
 		"relaying is prohibited", "relaying prohibited", "relay prohibited", "cannot relay", "insecure mail relay", "mail relaying", "we do not relay", "relay not allowed",
 		"relaying not allowed", "not relaying", "do not relay", "that domain isn't in my list of allowed rcpthosts", "allowed rcpthosts", "not a gateway", "relay operation rejected",
 		"not local host", "not a local domain", "no such domain at this location", "domain not in my list", "this system is not configured to relay", "domain is not hosted here",
-		"user not local; please try", "not local"}},
-	{SecurityErr, []string{
+		"user not local; please try"}},
+	{SecurityErr, false, []string{
 		"smtp authentication", "authentication required", "authentication is required", "unauthenticated senders not allowed", "must be authenticated", "must authenticate",
 		"not authenticated", "authentication failed", "without authentication", "delivery not authorized", "not authorized", "not authorised", "unauthorized",
 		"you are not allowed to", "not allowed to send to", "recipnotauth", "resolver.rst.auth", "restricted to", "insufficient privileges",
 		"permission denied", "not allowed to post", "encryption needed", "please authenticate", "requires confirmation", "relay through this server without authentication"}},
-	{PolicyViolation, []string{
+	{PolicyViolation, false, []string{
 		"policy", "policies", "protocol violation", "header error", "host network not allowed", "rejected for administrative", "administrative prohibition",
 		"administratively prohibited", "prohibited by administrator", "denied by administrator", "blocked by administrator", "prohibited attachment",
 		"attachment not allowed", "file type is not allowed", "extension is not allowed", "banned content", "forbidden content", "you have been blocked by the recipient",
 		"closed mailing list", "not accepted for policy"}},
-	{HasMoved, []string{"has moved", "no longer on server", "recipient has changed", "new address", "mailbox moved", "user has changed", "no longer at this address",
+	{HasMoved, false, []string{"has moved", "no longer on server", "recipient has changed", "new address", "mailbox moved", "user has changed", "no longer at this address",
 		"not our customer", "not our user", "has been replaced by", "user has moved", "no longer works here", "no longer employed", "has left the company",
 		"has left", "moved to another"}},
-	{NotAccept, []string{
+	{NotAccept, false, []string{
 		"does not accept mail", "doesn't accept mail", "doesn't receive email", "does not receive email", "does not receive mail", "null mx", "nullmx", "no mx found",
 		"no mx record", "no mail exchanger", "couldn't find a mail exchanger or ip", "domain does not accept", "host/domain does not accept", "smtp protocol returned a permanent",
 		"no mx hosts", "mail receiving disabled", "name server: .: host not found by", "has no mail exchanger", "not a mail server", "no mail servers",
 		"doesn't accept any mail", "not accepting any mail", "is not accepting mail"}},
-	{Suspend, []string{
+	{Suspend, false, []string{
 		"disabled", "suspended", "[suspend]", "account is locked", "account locked", "temporary locked", "temporarily locked", "mailbox is locked", "mailbox locked", "deactivated",
 		"account has been blocked", "account is blocked", "recipient account is blocked", "account blocked", "compte du destinataire est bloque", "account has expired",
 		"account expired", "mailbox expired", "account that you tried to reach is inactive", "account is inactive", "mailbox is inactive", "inactive account",
@@ -116,32 +123,32 @@ var phrases = []struct {
 		"account not active", "unavailable recipient", "currently not accepting", "user frozen", "mailbox frozen", "frozen", "on vacation hold", "account closed",
 		"account is closed", "account has been closed", "temporarily unavailable due to user", "no longer accepting messages", "discontinued", "account restricted",
 		"gesperrt", "deaktiviert", "désactivé", "desactivado", "disattivato", "заблокирован", "отключен", "zablokowan", "mailbox unavailable due to", "refuses mail"}},
-	{MailerErr, []string{
+	{MailerErr, false, []string{
 		"procmail:", "procmail ", "maildrop:", "deliver:", "pipe to |", "pipe to", "command failed", "command died", "command output", "exit 255", "x-unix; ", "child process returned",
 		"local delivery failed", "local_delivery", "mailer error", "unknown mailer error", "service unavailable: mailer", "dovecot-lda", "spamassassin returned"}},
-	{SystemFull, []string{"insufficient disk space", "insufficient system storage", "not enough disk space", "disk full", "no space left", "mail system full",
+	{SystemFull, false, []string{"insufficient disk space", "insufficient system storage", "not enough disk space", "disk full", "no space left", "mail system full",
 		"requested mail action aborted: exceeded", "insufficient system resources", "out of disk space", "file system full"}},
-	{SystemErr, []string{
+	{SystemErr, false, []string{
 		"internal system error", "internal error", "internal server error", "server error", "system error", "system config error", "local configuration error",
 		"configuration error", "transaction failed", "service currently unavailable", "temporary server error", "could not load drd", "insufficient permission",
 		"operating system error", "temporarily rejected due to", "requested action aborted: local error", "local error in processing", "unexpected error",
 		"error in processing", "unable to process", "duplicated message-id", "loop alert", "resources temporarily unavailable.", "cannot open mailbox",
-		"aliasing/forwarding loop broken", "server is busy", "server busy", "timeout waiting for", "can't create", "cannot create", "resource temporarily", "hop count exceeded.",
-		"recipient server unavailable", "temporary system failure", "storedrv", "unable to connect to", "backend error", "failed to read"}},
-	{NetworkErr, []string{
+		"aliasing/forwarding loop broken", "server is busy", "server busy", "timeout waiting for", "can't create", "cannot create", "resource temporarily",
+		"recipient server unavailable", "temporary system failure", "storedrv", "backend error", "failed to read"}},
+	{NetworkErr, false, []string{
 		"routing loop", "mail loop", "too many hops", "hop count", "message was forwarded more than", "loops back to myself", "loop detected", "mail forwarding loop",
 		"no route to host", "network error", "network is unreachable", "network unreachable", "name service error", "malformed name server reply", "dns error",
 		"dns query failed", "name server: host name lookup failure", "host name lookup failure", "host not found, try again", "temporary lookup failure", "lookup failure",
 		"name server timeout", "temporary name", "unexpected name server reply", "servfail", "dns server returned", "dns lookup", "delivery not permitted to network",
 		"host unreachable", "lowest numbered mx record points to local host", "all relevant mx records point to", "dns problem", "domain lookup"}},
-	{HostUnknown, []string{
+	{HostUnknown, false, []string{
 		"host unknown", "unknown host", "host not found", "no such host", "domain does not exist", "domain not found", "domain name not found", "no such domain", "unknown domain",
 		"unrouteable address", "unroutable address", "unrouteable mail domain", "unrouteable domain", "name or service not known", "couldn't find any host", "cannot find any host",
 		"illegal host/domain", "bad destination host", "host or domain name not found", "domain may not exist", "recipient domain must exist", "no route found to domain",
 		"non-existent domain", "nonexistent domain", "domain is invalid host", "nxdomain", "couldn't find the host", "host name is not valid", "address family not supported by",
 		"recipient domain not found", "domain not exist", "no address associated with hostname", "domain isn't", "unknown mail domain", "domain unknown",
 		"домен не существует", "domain existiert nicht", "hôte inconnu"}},
-	{Rejected, []string{
+	{Rejected, false, []string{
 		"sender address rejected", "sender rejected", "sender address does not exist", "sender domain", "domain of sender", "sender not", "unroutable sender", "sender verify failed",
 		"sender verification", "invalid sender", "bad sender", "sender is rejected", "sender unknown", "unknown sender", "sending to/from an address that has been blacklisted",
 		"purported responsible address", "valid from:", "domain is invalid. please", "return path", "from address", "address rejected by administrator", "sender denied",
@@ -149,12 +156,12 @@ var phrases = []struct {
 		"server rejected mail from", "originator", "bad mail from", "sender refused", "envelope from", "does not exist e2110", "sender is not", "rejected sender",
 		"sender blocked", "emetteur invalide", "sender id", "the group you tried to contact", "not approved to", "message rejected by recipient", "sender address",
 		"your email address"}},
-	{UserUnknown, []string{
+	{UserUnknown, false, []string{
 		"user unknown", "unknown user", "user not known", "user not found", "user is unknown", "user is not found", "user not exist", "user does not exist", "user doesn't exist",
 		"no such user", "no such a user", "no such account", "no such mailbox", "no such address", "no such recipient", "no such person", "no such local user", "no such alias",
 		"there is no user", "there is no such", "unknown recipient", "unknown address", "unknown account", "unknown mailbox", "unknown local", "unknown or illegal user",
 		"unknown or illegal alias", "unknown or invalid", "addressee unknown", "recipient unknown", "recipient not found", "recipient does not exist", "recipient doesn't exist",
-		"recipient is not", "recipient not exist", "recipient name is not recognized", "recipient rejected", "recipient invalid", "recipient address rejected", "recipient refused",
+		"recipient is not", "recipient not exist", "recipient name is not recognized", "recipient rejected", "recipient invalid", "recipient refused",
 		"recipient address invalid", "recipient address was rejected", "invalid recipient", "invalid user", "invalid address", "invalid mailbox", "invalid final delivery userid",
 		"invalid userid", "invalid account", "invalid username", "invalid e-mail address", "bad recipient", "bad_recipient", "badrcptto", "bad destination mailbox", "bad address",
 		"mailbox unavailable", "mailbox not found", "mailbox does not exist", "mailbox doesn't exist", "mailbox unknown", "mailbox not available", "mailbox name not allowed",
@@ -176,16 +183,18 @@ var phrases = []struct {
 		"не существует", "пользователь не найден", "нет такого пользователя", "неизвестный пользователь", "адрес не найден", "получатель не найден",
 		"ユーザが存在しません", "ユーザーが見つかりません", "宛先が見つかりません", "アドレスが見つかりません", "存在しません", "用户不存在", "收件人不存在", "不存在",
 		"rejected recipient", "@ rejected", "kullanıcı bulunamadı"}},
-	{SyntaxErr, []string{"syntax error", "malformed address", "bad syntax", "invalid address syntax", "command not recognized", "unrecognized command",
-		"command unrecognized", "bad address syntax", "may not follow", "bad sequence", "not implemented", "parameter"}},
-	{ContentErr, []string{"8-bit data", "media error", "mime error", "improper use of", "malformed mime", "charset", "conversion", "contenterror", "improper header",
+	{ContentErr, false, []string{"8-bit data", "media error", "mime error", "malformed mime", "improper header"}},
+	{SyntaxErr, false, []string{"syntax error", "malformed address", "bad syntax", "invalid address syntax", "command not recognized", "unrecognized command",
+		"command unrecognized", "bad address syntax", "may not follow", "bad sequence", "not implemented"}},
+	{ContentErr, false, []string{"8-bit data", "media error", "mime error", "improper use of", "malformed mime", "contenterror", "improper header",
 		"message header size", "invalid message", "message body"}},
-	{Expired, []string{
+	{Expired, false, []string{
 		"connection timed out", "timed out", "retry timeout exceeded", "delivery time expired", "delivery expired", "envelope expired", "message expired", "queue too long",
 		"for too long", "not be delivered for", "giving up", "could not deliver for", "was not delivered within", "not reachable within", "queue period", "not responding",
-		"did not accept our requests to connect", "socket error", "delivery failed", "could not find a gateway", "was aborted after", "failed to deliver",
+		"did not accept our requests to connect", "socket error", "attempts: @", "could not find a gateway", "was aborted after", "failed to deliver after",
 		"wasn't able to establish an smtp connection", "unable to connect", "no response from", "connection reset", "failing for a long time",
 		"connection to mail exchanger failed", "not able to connect", "server did not respond", "delivery delayed", "delivery temporarily suspended", "still undelivered",
 		"zeit überschritten", "wartezeit", "délai", "too old", "attempts will continue", "connection failed", "retry time not reached", "connection lost", "lost connection",
 		"deferred"}},
+	{UserUnknown, false, []string{"recipient address rejected"}}, // Postfix says so whatever the cause; the rest of the line has more
 }

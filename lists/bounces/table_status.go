@@ -11,7 +11,7 @@ var statuses = map[string]Reason{
 	"4.0": NetworkErr, "4.1": Expired, "4.2": NetworkErr, "4.3": SystemErr, "4.4": HostUnknown, "4.5": SystemFull,
 	"4.6": NetworkErr, "4.7": Expired, "4.8": NetworkErr, "4.14": NetworkErr, "4.300": Expired, "4.310": HostUnknown,
 	"4.312": NetworkErr, "4.316": Expired, "4.317": FailedSTARTTLS,
-	"5.0": SyntaxErr, "5.1": SyntaxErr, "5.2": SyntaxErr, "5.3": TooManyConn, "5.4": SyntaxErr, "5.5": SystemErr,
+	"5.1": SyntaxErr, "5.2": SyntaxErr, "5.3": TooManyConn, "5.4": SyntaxErr, "5.5": SystemErr,
 	"6.0": ContentErr, "6.7": NotAccept,
 	"7.4": SecurityErr, "7.8": SecurityErr, "7.10": SecurityErr, "7.11": SecurityErr, "7.13": Suspend, "7.14": SecurityErr,
 	"7.15": SecurityErr, "7.17": HasMoved, "7.18": HasMoved, "7.19": SystemErr,
@@ -27,3 +27,10 @@ var statuses = map[string]Reason{
 
 // subjects is the reason where only the subject of a status says something.
 var subjects = map[string]Reason{"6": ContentErr, "7": SecurityErr}
+
+// frenchCodes are the last three digits of the codes of Orange (OFR) and La Poste (LPN).
+var frenchCodes = map[string]Reason{
+	"101": Blocked, "102": Blocked, "103": Blocked, "104": TooManyConn, "109": TooManyConn, "403": Rejected, "415": Rejected,
+	"416": UserUnknown, "417": MailboxFull, "420": Suspend, "421": Rejected, "422": MailboxFull, "423": Suspend, "426": Suspend,
+	"505": SystemErr, "506": SpamDetected, "510": Blocked, "513": MesgTooBig, "514": TooManyConn, "519": Blocked, "630": PolicyViolation,
+}

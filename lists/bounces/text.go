@@ -73,7 +73,7 @@ func tagName(s string) string {
 // cutFold is strings.Cut for an ASCII separator in lower case, in any case.
 func cutFold(s, sep string) (before, after string, found bool) {
 	for i := 0; i+len(sep) <= len(s); i++ {
-		if s[i] == sep[0] && strings.EqualFold(s[i:i+len(sep)], sep) {
+		if s[i]|0x20 == sep[0]|0x20 && strings.EqualFold(s[i:i+len(sep)], sep) {
 			return s[:i], s[i+len(sep):], true
 		}
 	}
