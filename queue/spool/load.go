@@ -14,7 +14,7 @@ import (
 )
 
 // IDs lists a folder afresh, oldest first. Names that are no entry's are among
-// them, for Load to refuse; dot files and folders are not (the latter are logged).
+// them, for Load to refuse; dot files are not.
 // A holder loads only what IDs showed it after its grant: what an older listing
 // showed may have been handed over and be gone, and open in a cache nevertheless.
 func (s *Spool) IDs(ctx context.Context, q queue.Name, list lists.ID) ([]queue.ID, error) {
@@ -24,7 +24,7 @@ func (s *Spool) IDs(ctx context.Context, q queue.Name, list lists.ID) ([]queue.I
 	}
 	names, odd := entryNames(all)
 	for _, n := range odd {
-		s.c.Log.WarnContext(ctx, "not an entry, left alone", "queue", q, "list", list, "entry", n)
+		s.c.Log.WarnContext(ctx, "name cannot be written to a log, left alone", "queue", q, "list", list, "entry", n)
 	}
 	ids := make([]queue.ID, len(names))
 	for i, n := range names {
@@ -81,12 +81,15 @@ func (s *Spool) Load(ctx context.Context, q queue.Name, list lists.ID, id queue.
 	return e, nil
 }
 
-// readClean reads a whole file. One that is too long to be ours is corrupt; every
-// other error is the share's.
+// readClean reads a whole file. One that is too long to be ours, or a folder, is
+// corrupt; every other error is the share's.
 func readClean(f fsys.FS, name string) ([]byte, error) {
 	data, err := fsys.ReadFile(f, name, MaxSize)
-	if errors.Is(err, fsys.ErrTooLarge) {
+	switch {
+	case errors.Is(err, fsys.ErrTooLarge):
 		return nil, &CorruptError{Name: name, Why: "larger than any entry"}
+	case errors.Is(err, syscall.EISDIR):
+		return nil, &CorruptError{Name: name, Why: "a folder"}
 	}
 	return data, err
 }

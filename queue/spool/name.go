@@ -52,13 +52,13 @@ func (s *Spool) newID(at time.Time) queue.ID {
 }
 
 // entryNames are the names of a list's folder that are, or should be, entries:
-// not dot files (NFS keeps removed files that are open as .nfs...), not folders,
-// and nothing that a log record could not spell.
+// not dot files (NFS keeps removed files that are open as .nfs...), and nothing
+// that a log record could not spell.
 func entryNames(list []fsys.DirEntry) (names, odd []string) {
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
-		case e.Type != 0 || !utf8.ValidString(e.Name):
+		case !utf8.ValidString(e.Name):
 			odd = append(odd, e.Name)
 		default:
 			names = append(names, e.Name)

@@ -118,7 +118,7 @@ func TestHiddenNameIsFoundWithinThePollersRules(t *testing.T) {
 func TestOddNamesAreSaidOnceAndLeftAlone(t *testing.T) {
 	f, _ := openRoot(t)
 	n := newNode(f, newLocker(), "a")
-	for _, name := range []string{"queue/in/not-a-list", "queue/in/" + string(ant) + "/folder", "queue/in/" + string(lists.Site)} {
+	for _, name := range []string{"queue/in/not-a-list", "queue/in/" + string(ant) + "/.nfs1", "queue/in/" + string(lists.Site)} {
 		if err := fsys.MkdirAll(f, name); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestOddNamesAreSaidOnceAndLeftAlone(t *testing.T) {
 		t.Errorf("said %d times", got)
 	}
 	if ids, err := n.IDs(t.Context(), queue.In, ant); err != nil || len(ids) != 0 {
-		t.Errorf("a folder passes for an entry: %v, %v", ids, err)
+		t.Errorf("a dot file passes for an entry: %v, %v", ids, err)
 	}
 }
 
