@@ -27,6 +27,10 @@
 // carries the rename out, as often as it takes. So the same folder can be moved by
 // a host that slept for an hour without harm: the marks inside bring it back.
 //
+// A folder leaves out/ whole: to queue/retry/<due>.<entry> until its next round, to
+// queue/shunt/<list>/<entry> when nobody gets on with it (Park does it on request,
+// Reopen undoes it), or to queue/done/<entry> to be deleted.
+//
 // Bounce events and reports (children) are made inside the folder under a name
 // derived from (entry, recipient, kind), journaled, and published by rename:
 // journaled and gone means published.

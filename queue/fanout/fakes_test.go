@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -145,6 +146,25 @@ type sentTo struct {
 
 func newSmarthost() *smarthost {
 	return &smarthost{max: 3, copies: map[string]int{}, tries: map[mailaddr.Address]int{}, flying: map[string]int{}}
+}
+
+// tried, copied and count are what happened so far.
+func (h *smarthost) tried() []sentTo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.sent)
+}
+
+func (h *smarthost) copied() map[string]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.copies)
+}
+
+func (h *smarthost) count(r mailaddr.Address) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tries[r]
 }
 
 type hostTransport struct {

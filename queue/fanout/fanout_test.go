@@ -46,7 +46,7 @@ func TestVERPOneTransactionEach(t *testing.T) {
 		defer w.host("a")()
 		w.settled(time.Hour)
 		w.once(25, id)
-		for _, s := range w.smtp.sent {
+		for _, s := range w.smtp.tried() {
 			_, extra, _ := strings.Cut(s.sender.Local(), "+")
 			if v, ok := mailaddr.DecodeVERP(extra); !ok || !v.Names(s.rcpt) {
 				t.Errorf("%s got mail from %s", s.rcpt, s.sender)
@@ -72,7 +72,7 @@ func TestTemporaryFailureComesBackPerRecipient(t *testing.T) {
 		w.settled(3 * time.Hour)
 		w.once(25, id)
 		var at []time.Duration
-		for _, s := range w.smtp.sent {
+		for _, s := range w.smtp.tried() {
 			if s.rcpt == "m3@example.org" {
 				at = append(at, s.at.Sub(began))
 			}
@@ -84,7 +84,7 @@ func TestTemporaryFailureComesBackPerRecipient(t *testing.T) {
 				t.Fatalf("tries at %v", at)
 			}
 		}
-		if n := w.smtp.tries["m0@example.org"]; n != 1 {
+		if n := w.smtp.count("m0@example.org"); n != 1 {
 			t.Errorf("m0 was tried %d times", n)
 		}
 	})
@@ -144,8 +144,8 @@ func TestRefusedBecomesBounceEvent(t *testing.T) {
 		if fmt.Sprint(sorted(got)) != fmt.Sprint(want) {
 			t.Errorf("bounce events %v", got)
 		}
-		if len(w.smtp.sent) != 12 || len(w.notices) != 0 {
-			t.Errorf("%d tries, notices %v", len(w.smtp.sent), w.notices)
+		if len(w.smtp.tried()) != 12 || len(w.notices) != 0 {
+			t.Errorf("%d tries, notices %v", len(w.smtp.tried()), w.notices)
 		}
 	})
 }
@@ -263,7 +263,7 @@ func TestWhoLeftGetsNoRetry(t *testing.T) {
 		time.Sleep(7 * time.Minute) // one retry, without a roster
 		w.mu.Lock()
 		for m, want := range map[int]int{0: 1, 1: 1, 2: 2, 3: 2, 4: 1} {
-			if got := w.smtp.tries[mailaddr.Address(fmt.Sprintf("m%d@example.org", m))]; got != want {
+			if got := w.smtp.count(mailaddr.Address(fmt.Sprintf("m%d@example.org", m))); got != want {
 				t.Errorf("without a roster: m%d was tried %d times, want %d", m, got, want)
 			}
 		}
@@ -273,7 +273,7 @@ func TestWhoLeftGetsNoRetry(t *testing.T) {
 		w.mu.Unlock()
 		w.settled(time.Hour)
 		for m, want := range map[int]int{0: 1, 1: 2, 2: 2, 3: 2, 4: 2, 5: 1} {
-			if got := w.smtp.tries[mailaddr.Address(fmt.Sprintf("m%d@example.org", m))]; got != want {
+			if got := w.smtp.count(mailaddr.Address(fmt.Sprintf("m%d@example.org", m))); got != want {
 				t.Errorf("m%d was tried %d times, want %d", m, got, want)
 			}
 		}
@@ -315,8 +315,8 @@ func TestSMTPUTF8OnlyForWhomItIsNeeded(t *testing.T) {
 		w.settled(time.Hour)
 		w.once(1, id)
 		b := w.entries(queue.Bounces)
-		if len(b) != 1 || b[0].Meta.Bounce.Recipient.Address != "дора@example.org" || len(w.smtp.sent) != 2 {
-			t.Errorf("bounces %v, sent %v", b, w.smtp.sent)
+		if len(b) != 1 || b[0].Meta.Bounce.Recipient.Address != "дора@example.org" || len(w.smtp.tried()) != 2 {
+			t.Errorf("bounces %v, sent %v", b, w.smtp.tried())
 		}
 	})
 }

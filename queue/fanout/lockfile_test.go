@@ -45,13 +45,13 @@ func TestWithLockFiles(t *testing.T) {
 			t.Errorf("settled %v after the crash, the claims last 5 minutes", d)
 		}
 		logged := w.log.repeats()
-		for r, n := range w.smtp.copies {
+		for r, n := range w.smtp.copied() {
 			if n > 1 && !logged[r[len(id)+1:]] {
 				t.Errorf("%s: %d copies, not logged", r, n)
 			}
 		}
-		if len(w.smtp.copies) != 60 {
-			t.Errorf("%d of 60 served", len(w.smtp.copies))
+		if len(w.smtp.copied()) != 60 {
+			t.Errorf("%d of 60 served", len(w.smtp.copied()))
 		}
 		if left := w.below("locks"); len(left) > 0 {
 			t.Errorf("left over in locks/: %v", left)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,13 +15,16 @@ import (
 	"qrunner/queue/spool"
 )
 
-// TestWithdraws: what may happen between a look at a folder and the journal in it.
-func TestWithdraws(t *testing.T) {
-	const first = "journal.000000.0001"
-	tests := []struct {
-		name   string
-		meddle func(w *world, dir string, id queue.ID) error
-	}{
+// firstJournal is what the folder has before TestWithdraws meddles with it.
+const firstJournal = "journal.000000.0001"
+
+type meddling struct {
+	name string
+	do   func(w *world, dir string, id queue.ID) error
+}
+
+func meddlings() []meddling {
+	return []meddling{
 		{"taken down, half deleted", func(w *world, dir string, id queue.ID) error {
 			_ = fsys.MkdirAll(w.eye, doneDir)
 			return errors.Join(w.eye.Link(dir+"/"+spool.MessageFile, dir+"/"+finishedMark),
@@ -41,19 +45,23 @@ func TestWithdraws(t *testing.T) {
 			return w.eye.Link(dir+"/"+spool.MessageFile, dir+"/"+journalName("000000", 3))
 		}},
 		{"a journal below is gone", func(w *world, dir string, _ queue.ID) error {
-			return w.eye.Remove(dir + "/" + first)
+			return w.eye.Remove(dir + "/" + firstJournal)
 		}},
 		{"parked by an operator", func(w *world, dir string, id queue.ID) error {
 			return errors.Join(Park(w.eye, ant, id, "discarded"), w.eye.Rename(dir, "queue/tmp/x"))
 		}},
 	}
-	for _, tt := range tests {
+}
+
+// TestWithdraws: what may happen between a look at a folder and the journal in it.
+func TestWithdraws(t *testing.T) {
+	for _, tt := range meddlings() {
 		for _, when := range []string{"opendir", "dirlink"} {
 			t.Run(tt.name+" before "+when, func(t *testing.T) {
 				bubble(t, simfs.Config{}, func(w *world) {
 					id := w.send(w.post(25))
 					u := unit{ant, id}
-					if err := w.eye.Link(u.dir()+"/"+spool.MessageFile, u.dir()+"/"+first); err != nil {
+					if err := w.eye.Link(u.dir()+"/"+spool.MessageFile, u.dir()+"/"+firstJournal); err != nil {
 						t.Fatal(err)
 					}
 					h := w.srv.Host("a")
@@ -62,7 +70,7 @@ func TestWithdraws(t *testing.T) {
 					c.FS = fsys.Observed(h, fsys.Hook{Before: func(op, _ string) error {
 						if armed && op == when {
 							armed = false
-							return tt.meddle(w, u.dir(), id)
+							return tt.do(w, u.dir(), id)
 						}
 						return nil
 					}})
@@ -128,7 +136,7 @@ func TestLostClaim(t *testing.T) {
 		c := w.config(h)
 		c.Conns = 2
 		stop := w.start(h, c)
-		for len(w.smtp.sent) < 2 {
+		for len(w.smtp.tried()) < 2 {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(500 * time.Millisecond)
@@ -137,7 +145,7 @@ func TestLostClaim(t *testing.T) {
 		w.settled(time.Hour)
 		stop()
 		repeats := 0
-		for r, n := range w.smtp.copies {
+		for r, n := range w.smtp.copied() {
 			if n > 1 && !w.log.repeats()[strings.Fields(r)[1]] {
 				t.Errorf("%s: %d copies, not logged", r, n)
 			}
@@ -163,7 +171,7 @@ func TestDrain(t *testing.T) {
 		if d := time.Since(began); d > 2*time.Second {
 			t.Errorf("drained in %v", d)
 		}
-		if n := len(w.smtp.sent); n == 0 || n >= 50 || len(w.locks.held) > 0 {
+		if n := len(w.smtp.tried()); n == 0 || n >= 50 || len(w.locks.held) > 0 {
 			t.Errorf("%d sent, claims held %v", n, w.locks.held)
 		}
 		defer w.host("b")()
@@ -210,8 +218,8 @@ func TestPoisonGoesToShunt(t *testing.T) {
 		defer w.host("b")()
 		w.settled(time.Hour)
 		w.once(5, other)
-		if len(w.smtp.sent) != 5 || len(w.ls("shunt")) < 5 {
-			t.Fatalf("%d sent, shunt %v", len(w.smtp.sent), w.ls("shunt"))
+		if len(w.smtp.tried()) != 5 || len(w.ls("shunt")) < 5 {
+			t.Fatalf("%d sent, shunt %v", len(w.smtp.tried()), w.ls("shunt"))
 		}
 		if err := Reopen(w.eye, ant, id); err != nil {
 			t.Fatal(err)
@@ -225,10 +233,11 @@ func TestTroubleOfTheShareIsNoPoison(t *testing.T) {
 	bubble(t, simfs.Config{}, func(w *world) {
 		id := w.send(w.post(5))
 		h := w.srv.Host("a")
-		full := true
+		var full atomic.Bool
+		full.Store(true)
 		c := w.config(h)
 		c.FS = fsys.Observed(h, fsys.Hook{Before: func(op, name string) error {
-			if full && op == "sync" {
+			if full.Load() && op == "sync" {
 				return errors.New("no space left")
 			}
 			return nil
@@ -238,7 +247,7 @@ func TestTroubleOfTheShareIsNoPoison(t *testing.T) {
 		if n := len(w.ls("out")); n < maxBarren+2 {
 			t.Errorf("only %d files: the trouble was not met", n)
 		}
-		full = false
+		full.Store(false)
 		w.settled(time.Hour)
 		w.once(5, id)
 		if len(w.ls("shunt")) > 0 {
@@ -276,8 +285,8 @@ func TestDamagedFanoutGoesToShunt(t *testing.T) {
 		defer w.host("a")()
 		w.settled(time.Hour)
 		w.once(5, good)
-		if len(w.smtp.sent) != 5 || len(w.ls("shunt")) == 0 {
-			t.Errorf("%d sent, shunt %v", len(w.smtp.sent), w.ls("shunt"))
+		if len(w.smtp.tried()) != 5 || len(w.ls("shunt")) == 0 {
+			t.Errorf("%d sent, shunt %v", len(w.smtp.tried()), w.ls("shunt"))
 		}
 	})
 }
@@ -309,7 +318,7 @@ func TestPostsLeaveInOrder(t *testing.T) {
 		defer w.host("a")()
 		w.settled(time.Hour)
 		last := map[mailaddr.Address]string{}
-		for _, s := range w.smtp.sent {
+		for _, s := range w.smtp.tried() {
 			if s.entry < last[s.rcpt] {
 				t.Fatalf("%s got %s after %s", s.rcpt, s.entry, last[s.rcpt])
 			}

@@ -214,9 +214,10 @@ func (w *world) entries(q queue.Name) (out []*queue.Entry) {
 // once checks that each of n members got exactly one copy of each of the posts.
 func (w *world) once(n int, posts ...queue.ID) {
 	w.t.Helper()
+	copied := w.smtp.copied()
 	for _, id := range posts {
 		for i := range n {
-			if got := w.smtp.copies[fmt.Sprintf("%s m%d@example.org", id, i)]; got != 1 {
+			if got := copied[fmt.Sprintf("%s m%d@example.org", id, i)]; got != 1 {
 				w.t.Errorf("m%d got %d copies of %s", i, got, id)
 			}
 		}
