@@ -25,6 +25,7 @@ type agenda struct {
 type pause struct {
 	until time.Time
 	span  time.Duration
+	soft  bool // new work ends it
 }
 
 func newAgenda() *agenda {
@@ -44,6 +45,15 @@ func (a *agenda) add(id lists.ID) {
 		a.queued[id] = true
 		a.waiting = append(a.waiting, id)
 	}
+}
+
+// wake is add for new work: it ends a soft pause.
+func (a *agenda) wake(id lists.ID) {
+	if p := a.paused[id]; p.soft {
+		p.until = time.Time{}
+		a.paused[id] = p
+	}
+	a.add(id)
 }
 
 // addAll adds what a walk found, from a random start, so that hosts that walk at
@@ -94,8 +104,9 @@ func (a *agenda) stop(id lists.ID, more bool) {
 
 // pause keeps a list out of the line for a while; first says that it was well
 // before, so that one episode is one line in the log.
-func (a *agenda) pause(id lists.ID, now time.Time) (first bool, span time.Duration) {
+func (a *agenda) pause(id lists.ID, now time.Time, soft bool) (first bool, span time.Duration) {
 	p, was := a.paused[id]
+	p.soft = soft
 	p.span = min(max(2*p.span, firstPause), maxPause)
 	p.until = now.Add(p.span)
 	a.paused[id] = p

@@ -119,7 +119,7 @@ func (r *Runner) schedule(ctx context.Context) {
 		select {
 		case <-ended:
 		case id := <-r.wake:
-			a.add(id)
+			a.wake(id)
 		case out <- next:
 			a.start(next)
 			busy++
@@ -150,7 +150,7 @@ func (r *Runner) finish(ctx context.Context, a *agenda, res result) {
 		}
 		return
 	}
-	if first, pause := a.pause(res.list, time.Now()); first {
+	if first, pause := a.pause(res.list, time.Now(), errors.As(res.err, new(*leftError))); first {
 		r.cfg.Log.WarnContext(ctx, "list is left for now", "list", res.list, "pause", pause, "err", res.err)
 	}
 }

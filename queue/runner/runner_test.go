@@ -326,3 +326,42 @@ func TestDrainFinishesTheEntryInHand(t *testing.T) {
 		}
 	})
 }
+
+// TestEntryThatCannotBeReadKeepsNobodyUp: it stays where it is, the others go on, and
+// nothing turns in a tight loop.
+func TestEntryThatCannotBeReadKeepsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bad queue.ID
+		loads := 0
+		f := fsys.Observed(share(t), fsys.Hook{Before: func(op, name string) error {
+			if op == "open" && bad != "" && strings.HasSuffix(name, string(bad)) {
+				loads++
+				return syscall.EACCES
+			}
+			return nil
+		}})
+		h := newHost(t, f, "a", done)
+		bad = h.put(t, ant, "locked")
+		h.put(t, ant, "open")
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer stop()
+		ended := make(chan error)
+		go func() { ended <- h.Run(ctx) }()
+		time.Sleep(5 * time.Minute)
+		h.put(t, ant, "later")
+		h.Wake(ant)
+		time.Sleep(2 * time.Second)
+		if n := h.count(t, queue.In, ant); n != 1 {
+			t.Errorf("%d entries left, want the one that cannot be read", n)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if h.count(t, queue.Shunt, ant)+h.count(t, queue.Bad, ant) != 0 || loads > 30 {
+			t.Errorf("shunt %d, bad %d, %d loads", h.count(t, queue.Shunt, ant), h.count(t, queue.Bad, ant), loads)
+		}
+		if n := strings.Count(h.log.String(), "list is left for now"); n != 1 {
+			t.Errorf("%d log lines for one episode", n)
+		}
+	})
+}

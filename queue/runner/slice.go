@@ -29,6 +29,7 @@ type slice struct {
 	list    lists.ID
 	careful bool // the grant before ended without a release: an entry may be poison
 	ends    time.Time
+	left    map[queue.ID]error // entries that cannot be read for now
 }
 
 // batch is what one commit will take.
@@ -65,9 +66,27 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 		if empty, err := s.tidy(ctx); err != nil || empty {
 			return false, err
 		}
+		for id, err := range s.left {
+			return false, &leftError{n: len(s.left), id: id, err: err}
+		}
 	}
 	return true, nil
 }
+
+// leftError: everything is done but entries that cannot be read for now.
+type leftError struct {
+	n   int
+	id  queue.ID
+	err error
+}
+
+// Error names one of them.
+func (e *leftError) Error() string {
+	return fmt.Sprintf("%d entries cannot be read, %s for one: %v", e.n, e.id, e.err)
+}
+
+// Unwrap gives that one's error.
+func (e *leftError) Unwrap() error { return e.err }
 
 // tidy removes the list's empty folders, so that idle lists cost nobody a listing.
 func (s *slice) tidy(ctx context.Context) (bool, error) {
@@ -118,6 +137,9 @@ func (s *slice) gather(stop, ctx context.Context, q queue.Name, b *batch) error 
 		return fmt.Errorf("list queue %s of %s: %w", q, s.list, err)
 	}
 	for _, id := range ids {
+		if s.left[id] != nil {
+			continue
+		}
 		if b.full(s.careful) || stop.Err() != nil || time.Now().After(s.ends) {
 			return nil
 		}
@@ -133,8 +155,8 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 	entry, err := s.r.cfg.Spool.Load(ctx, q, s.list, id)
 	var corrupt *spool.CorruptError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrNewer):
-		return nil // moved since the listing; or not for this version, and left alone
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // moved since the listing
 	case errors.As(err, &corrupt):
 		if _, err := b.attempt.AddBad(ctx, q, s.list, id); err != nil {
 			return err
@@ -142,7 +164,10 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 		b.entries++
 		return nil
 	case err != nil:
-		return fmt.Errorf("load entry: %w", err)
+		// Not for this version, or trouble with this one file: it stays where it is,
+		// and the others go on.
+		s.left[id] = err
+		return nil
 	}
 	out, err := s.judge(ctx, q, entry, b)
 	if err != nil {

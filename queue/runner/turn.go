@@ -9,6 +9,7 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/store"
 	"qrunner/locking"
+	"qrunner/queue"
 )
 
 // turn is one time slice at one list. more says that work is left; err is trouble
@@ -26,7 +27,7 @@ func (r *Runner) turn(ctx context.Context, id lists.ID) (more bool, err error) {
 	// Work in hand outlives ctx: it ends with the lease or after the drain time.
 	wctx, cancel := r.drain(ctx)
 	defer cancel()
-	t := &slice{r: r, h: h, list: id, careful: h.Unclean(), ends: time.Now().Add(r.cfg.Slice)}
+	t := &slice{r: r, h: h, list: id, careful: h.Unclean(), ends: time.Now().Add(r.cfg.Slice), left: map[queue.ID]error{}}
 	more, err = t.run(ctx, wctx)
 	if rerr := r.cfg.Spool.Release(wctx, h); err == nil && rerr != nil && !errors.Is(rerr, locking.ErrLost) {
 		err = fmt.Errorf("release list %s: %w", id, rerr)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"qrunner/lists"
 	"qrunner/lists/store"
@@ -63,6 +64,8 @@ func (r *Runner) park(ctx context.Context, a *spool.Attempt, q queue.Name, id li
 		e, err := r.cfg.Spool.Load(ctx, q, id, eid)
 		var corrupt *spool.CorruptError
 		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrNewer):
+			continue
 		case errors.As(err, &corrupt):
 			_, err = a.AddBad(ctx, q, id, eid)
 		case err == nil:
