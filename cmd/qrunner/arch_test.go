@@ -34,7 +34,7 @@ var doors = map[string][]string{
 	"github.com/alecthomas/kong":        {"cmd/qrunner"},
 	"github.com/google/btree":           {"lists/store"},
 	"golang.org/x/text":                 {"lists/message", "lists/mailaddr", "lists/bounces", "lists/handlers"},
-	"golang.org/x/net":                  {"lists/mailaddr", "lists/mailauth", "lists/handlers"},
+	"golang.org/x/net":                  {"lists/mailaddr", "lists/mailauth", "lists/message", "lists/handlers"},
 	"golang.org/x/crypto":               {"lists/rules", "lists/store", "lists"},
 	"github.com/anishathalye/porcupine": {"locking/locktest"},
 	"pgregory.net/rapid":                {},

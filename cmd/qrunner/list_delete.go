@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"qrunner/lists"
 	"qrunner/lists/store"
 	"qrunner/queue"
+	"qrunner/queue/fanout"
+	"qrunner/queue/spool"
 )
 
 type listDeleteCmd struct {
@@ -50,15 +54,19 @@ func (c *listDeleteCmd) Run(ctx context.Context, a *app) error {
 }
 
 // clear makes sure that no mail of the list is on its way: it refuses, or with
-// discard parks what is queued and drops what is held. Deliveries under way are
-// never discarded: they end by themselves.
+// discard parks what is queued or being delivered and drops what is held.
 func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parked int, err error) {
-	delivering, err := h.delivering(ctx, l.ID())
+	sending, err := h.delivering(ctx, l.ID())
 	if err != nil {
 		return 0, err
 	}
-	if delivering > 0 {
-		return 0, fmt.Errorf("%d posts of %s are being delivered: wait for them (qrunner queue ls)", delivering, l.ID())
+	if len(sending) > 0 && !discard {
+		return 0, fmt.Errorf("%d posts of %s are being delivered: wait for them (qrunner queue ls), or say --discard", len(sending), l.ID())
+	}
+	for _, d := range sending {
+		if err := d.park(h, l.ID()); err != nil {
+			return 0, fmt.Errorf("park delivery %s: %w", d.id, err)
+		}
 	}
 	attempt := h.spool.NewAttempt(l)
 	queued := 0
@@ -90,24 +98,44 @@ func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parke
 			return 0, fmt.Errorf("drop held post: %w", err)
 		}
 	}
-	return queued, attempt.Commit(ctx, by("list delete"))
+	return queued + len(sending), attempt.Commit(ctx, by("list delete"))
 }
 
-// delivering counts the list's fan-outs.
-func (h *house) delivering(ctx context.Context, id lists.ID) (int, error) {
+// delivery is a fan-out of a list; waiting is its name in retry/, or empty.
+type delivery struct {
+	id      queue.ID
+	waiting string
+}
+
+func (d delivery) park(h *house, list lists.ID) error {
+	if d.waiting != "" {
+		return fanout.ParkWaiting(h.fs, d.waiting, list, d.id)
+	}
+	err := fanout.Park(h.fs, list, d.id, "the list was deleted")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // finished meanwhile
+	}
+	return err
+}
+
+// delivering names the list's fan-outs.
+func (h *house) delivering(ctx context.Context, id lists.ID) ([]delivery, error) {
 	out, err := h.entries(queue.Out, id)
 	if err != nil {
-		return 0, fmt.Errorf("list deliveries: %w", err)
+		return nil, fmt.Errorf("list deliveries: %w", err)
 	}
 	waiting, err := h.retryRows(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("list waiting deliveries: %w", err)
+		return nil, fmt.Errorf("list waiting deliveries: %w", err)
 	}
-	n := len(out)
+	var all []delivery
+	for _, e := range out {
+		all = append(all, delivery{id: e})
+	}
 	for _, r := range waiting {
 		if r.List == id {
-			n++
+			all = append(all, delivery{r.IDs[0], spool.RetryName(r.Due, r.IDs[0])})
 		}
 	}
-	return n, nil
+	return all, nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"qrunner/locking"
-	"qrunner/locking/lockfile"
 )
 
 type lockCmd struct {
@@ -27,7 +26,7 @@ func (c *lockLsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("list locks: %w", err)
 	}
-	rows := []lockfile.Report{}
+	rows := []locking.Report{}
 	for _, k := range keys {
 		r, err := h.locker.Inspect(ctx, k)
 		if err != nil {
@@ -64,7 +63,7 @@ func (c *lockWhyCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "lock\t%s\nstate\t%s\n", r.Key, r.State)
-		if r.State != lockfile.StateFree {
+		if r.State != locking.StateFree {
 			fmt.Fprintf(w, "holder\t%s pid %d\t%s\nsince\t%s\nlast refresh\t%s\t(%v ago, by the file server's clock)\n",
 				r.Holder.Host, r.Holder.PID, r.Holder.Note, r.Holder.Since.Format(time.RFC3339), r.Holder.Seen.Format(time.RFC3339), r.Age.Round(time.Millisecond))
 		}

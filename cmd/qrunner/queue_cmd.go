@@ -16,6 +16,8 @@ import (
 type queueCmd struct {
 	Ls   queueLsCmd   `cmd:"" help:"What is in the queues."`
 	Show queueShowCmd `cmd:"" help:"One entry."`
+
+	Reseal queueResealCmd `cmd:"" help:"Put an entry that was mended by hand in bad/ back into its queue."`
 }
 
 type queueLsCmd struct {

@@ -117,15 +117,19 @@ func (d *daemon) run(ctx context.Context) error {
 	return err
 }
 
-// sweepEvery is how often left-over files in tmp/ are looked for.
+// sweepEvery is how often left-over files in tmp/ and old traces are looked for.
 const sweepEvery = time.Hour
 
 func (d *daemon) sweep(ctx context.Context) error {
 	t := time.NewTicker(sweepEvery)
 	defer t.Stop()
 	for {
-		if err := d.spool.SweepTmp(ctx); err != nil && ctx.Err() == nil {
-			d.log.Warn("sweep tmp", "err", err)
+		err := errors.Join(d.spool.SweepTmp(ctx), d.trace.Prune(ctx, time.Now().Add(-d.conf.Run.Traces)))
+		if err != nil && ctx.Err() == nil {
+			d.log.Warn("sweep", "err", err)
+		}
+		if n := d.trace.Dropped(); n > 0 {
+			d.log.Warn("trace events were lost since the start", "events", n)
 		}
 		select {
 		case <-ctx.Done():

@@ -147,7 +147,10 @@ func (c *claim) roster(ctx context.Context) error {
 	}
 	var out []record
 	people, err := c.s.c.Roster(ctx, c.unit.list)
-	if err != nil {
+	if errors.Is(err, lists.ErrNoList) {
+		// Certainly deleted: nobody is on it any more.
+		out = append(out, record{kind: left, set: makeSet(members...)})
+	} else if err != nil {
 		now := c.s.time.now()
 		out = append(out, record{kind: deferred, set: makeSet(members...), class: retry.Defer, when: now, due: now.Add(c.slack()),
 			reply: queue.Reply{Text: "roster: " + err.Error()}})

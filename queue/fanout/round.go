@@ -142,6 +142,12 @@ func Park(f fsys.FS, list lists.ID, id queue.ID, cause string) error {
 	return nil
 }
 
+// ParkWaiting sends a fan-out that waits under name in retry/ to shunt/. One that was
+// picked up meanwhile is no error: Park it then.
+func ParkWaiting(f fsys.FS, name string, list lists.ID, id queue.ID) error {
+	return rename(f, "queue/"+string(queue.Retry)+"/"+name, "queue/"+string(queue.Shunt)+"/"+string(list)+"/"+string(id))
+}
+
 // parkNow parks a fan-out and carries it out.
 func (s *Sender) parkNow(ctx context.Context, u unit, cause string) error {
 	if err := Park(s.c.FS, u.list, u.id, cause); err != nil {

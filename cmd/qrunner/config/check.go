@@ -49,6 +49,8 @@ func (d *decoder) check(c *Config) error {
 		{"run.poll", between(c.Run.Poll, 10*time.Millisecond, time.Hour)},
 		{"run.workers", need(c.Run.Workers >= 1, "must be at least 1")},
 		{"run.heartbeat", between(c.Run.Heartbeat, time.Second, time.Hour)},
+		{"run.traces", between(c.Run.Traces, time.Hour, 10*365*24*time.Hour)},
+		{"run.drain", between(c.Run.Drain, 0, time.Hour)},
 		{"retry.first", between(c.Retry.First, time.Second, 24*time.Hour)},
 		{"retry.most", need(c.Retry.Most >= c.Retry.First, "must not be shorter than retry.first")},
 		{"retry.expire", need(c.Retry.Expire >= c.Retry.Most, "must not be shorter than retry.most")},

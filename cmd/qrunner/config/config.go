@@ -87,6 +87,7 @@ type Run struct {
 	Poll      time.Duration `yaml:"poll" doc:"How often to look for other hosts' work (jittered). Own intake wakes at once."`
 	Workers   int           `yaml:"workers" doc:"Lists worked on at the same time on this host."`
 	Heartbeat time.Duration `yaml:"heartbeat" doc:"How often this host shows on the share that it is alive."`
+	Traces    time.Duration `yaml:"traces" doc:"How long messages' histories are kept."`
 	Drain     time.Duration `yaml:"drain" doc:"At SIGTERM, how long work in hand may take to end."`
 }
 
@@ -120,7 +121,7 @@ func Default() Config {
 		LMTP:      LMTP{Listen: []string{"127.0.0.1:8024"}, SocketMode: "0660"},
 		Limits:    Limits{MessageSize: 50 << 20, Recipients: 1000, Connections: 200, Idle: 5 * time.Minute, Pipe: 5 * time.Minute},
 		Smarthost: Smarthost{Address: "127.0.0.1:25", TLS: "may", Connections: 8, Recipients: 100, Timeout: 5 * time.Minute, Batch: 1000},
-		Run:       Run{Slice: 10 * time.Second, Poll: time.Second, Workers: 4, Heartbeat: 20 * time.Second, Drain: 30 * time.Second},
+		Run:       Run{Slice: 10 * time.Second, Poll: time.Second, Workers: 4, Heartbeat: 20 * time.Second, Traces: 30 * 24 * time.Hour, Drain: 30 * time.Second},
 		Retry:     Retry{First: 5 * time.Minute, Most: 4 * time.Hour, Expire: 5 * 24 * time.Hour},
 		Log:       Log{Format: "text", Level: "info"},
 	}
