@@ -8,7 +8,7 @@ import (
 
 // patience is how long a condition may take to come true. It only ends tests that
 // hang: machines that run tests are often loaded.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // until waits for cond, looking again and again.
 func until(t *testing.T, what string, cond func() bool) {
