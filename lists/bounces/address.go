@@ -32,15 +32,18 @@ func parseAddress(s string) (mailaddr.Address, bool) {
 	if len(s) < 3 || len(s) > maxAddress {
 		return "", false
 	}
-	if a, err := mailaddr.ParsePath(s); err == nil && !a.Null() {
-		return a, plausible(a)
+	if a, err := mailaddr.ParsePath(s); err == nil && plausible(a) {
+		return a, true
 	}
 	at := strings.LastIndexByte(s, '@')
 	if at < 1 || strings.ContainsAny(s[:at], `"\ @<>()[]:;,`) {
 		return "", false
 	}
 	a, err := mailaddr.Parse(`"` + s[:at] + `"` + s[at:])
-	return mailaddr.Address(s[:at] + "@" + a.Domain()), err == nil && plausible(a)
+	if err != nil || !plausible(a) {
+		return "", false
+	}
+	return mailaddr.Address(s[:at] + "@" + a.Domain()), true
 }
 
 // plausible refuses what looks like a message id more than like an address, and

@@ -79,9 +79,11 @@ func closes(low string) bool {
 }
 
 var closers = []string{
-	"no action is required", "please reply to", "for further assistance", "if you do so", "please do not resend", "diagnostic information for", "transcript of", "reporting-mta:",
-	"the attachment contains", "additional information", "please note that", "this is just a warning", "a summary of the", "the following text was generated",
-	"system contact", "the message headers", "message headers", "content-type: message",
+	"no action is required", "please reply to", "for further assistance", "if you do so", "please do not resend",
+	"diagnostic information for", "transcript of", "reporting-mta:", "the attachment contains",
+	"additional information", "please note that", "this is just a warning", "a summary of the",
+	"the following text was generated", "system contact", "the message headers", "message headers",
+	"content-type: message",
 }
 
 // results judges blocks; text that is common to all stands for those without their own.
@@ -99,6 +101,9 @@ func (m *mail) results(in []block, common string) []Result {
 // after is the index of the line behind the first that has one of the phrases (in lower
 // case), -1 if none has.
 func (m *mail) after(phrases ...string) int {
+	if !m.whole.any(phrases) {
+		return -1
+	}
 	for i, l := range m.low {
 		for _, p := range phrases {
 			if strings.Contains(l, p) {
@@ -109,17 +114,26 @@ func (m *mail) after(phrases ...string) int {
 	return -1
 }
 
-// text is the notice from line i on.
-func (m *mail) textFrom(i int) string { return strings.Join(m.notice[i:], "\n") }
+// textFrom is the notice from line i on, as far as a verdict looks.
+func (m *mail) textFrom(i int) string { return m.lines(i, len(m.notice)) }
+
+// lines joins lines i to j of the notice, up to what a verdict looks at: reports may be
+// long, and there may be many of them in one.
+func (m *mail) lines(i, j int) string {
+	var b strings.Builder
+	for k := max(i, 0); k < min(j, len(m.notice)) && b.Len() < maxText; k++ {
+		b.WriteString(m.notice[k])
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// maxText is how much of a text is judged, in octets, give or take a line.
+const maxText = 4 * MaxDiagnostic
 
 // has reports whether the text for people has one of the phrases (in lower case).
 func (m *mail) has(phrases ...string) bool {
-	for _, p := range phrases {
-		if strings.Contains(m.whole, p) {
-			return true
-		}
-	}
-	return false
+	return m.whole.any(phrases)
 }
 
 // fromDomain reports whether the sender is of one of the domains or below.

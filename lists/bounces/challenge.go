@@ -5,15 +5,9 @@ import "strings"
 // challenge recognises mailboxes that want their correspondents confirmed first, even
 // in the guise of a delivery report.
 func (m *mail) challenge() []Result {
-	text := m.whole
-	if len(text) > 4096 {
-		text = text[:4096]
-	}
 	found := m.head.Has("X-Bluebottle-Request") || m.head.Has("X-ChoiceMail-Registration-Request") || m.head.Has("X-Spamarrest-Challenge") ||
 		strings.HasSuffix(m.from.Domain(), "boxbe.com") || strings.HasSuffix(m.from.Domain(), "spamarrest.com")
-	for _, s := range challengePhrases {
-		found = found || strings.Contains(text, s)
-	}
+	found = found || m.whole.any(challengePhrases)
 	for _, s := range m.status {
 		found = found || strings.Contains(s, "X-Boxbe-Notice")
 	}
@@ -25,9 +19,13 @@ func (m *mail) challenge() []Result {
 
 // challengePhrases are sentences of challenges, in lower case.
 var challengePhrases = []string{
-	"have your address added to the recipient's allowed", "this account is protected by", "to complete this verification", "confirm that you sent", "please confirm your message",
-	"this one-time confirmation", "click the link below to verify your message", "click the following link to deliver your", "you will only have to do this once",
-	"you need to verify your email address by clicking", "sender verification required before", "your message is being held until you confirm",
-	"by replying to this message you confirm", "i'm protecting myself from receiving junk", "i am protecting myself from receiving junk",
-	"tmda-confirm", "active spam killer", "reply to this email so that i know you are not", "your e-mail address is not in my", "confirm that you're listed on",
+	"have your address added to the recipient's allowed", "this account is protected by",
+	"to complete this verification", "confirm that you sent", "please confirm your message",
+	"this one-time confirmation", "click the link below to verify your message",
+	"click the following link to deliver your", "you will only have to do this once",
+	"you need to verify your email address by clicking", "sender verification required before",
+	"your message is being held until you confirm", "by replying to this message you confirm",
+	"i'm protecting myself from receiving junk", "i am protecting myself from receiving junk", "tmda-confirm",
+	"active spam killer", "reply to this email so that i know you are not", "your e-mail address is not in my",
+	"confirm that you're listed on",
 }

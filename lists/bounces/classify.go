@@ -105,11 +105,10 @@ func byText(low string) (r Reason, sure bool) {
 	if low == "" {
 		return "", false
 	}
+	h := newHaystack(low)
 	for _, row := range phrases {
-		for _, p := range row.text {
-			if strings.Contains(low, p) {
-				return row.reason, row.sure
-			}
+		if h.any(row.text) {
+			return row.reason, row.sure
 		}
 	}
 	return "", false
@@ -119,14 +118,17 @@ func byText(low string) (r Reason, sure bool) {
 // "OFR_416", "LPN007_416", "OFR006_102".
 func byCode(low string) (r Reason, sure bool) {
 	for _, p := range []string{"ofr", "lpn"} {
-		i := strings.Index(low, p)
-		if i < 0 {
-			continue
-		}
-		between, rest, ok := strings.Cut(low[i+len(p):], "_")
-		if ok && len(rest) >= 3 && strings.Trim(between, "0123456789") == "" {
-			if r, ok := frenchCodes[rest[:3]]; ok {
-				return r, true
+		for rest := low; ; {
+			_, after, ok := strings.Cut(rest, p)
+			if !ok {
+				break
+			}
+			rest = after
+			between, code, ok := strings.Cut(rest, "_")
+			if ok && len(code) >= 3 && strings.Trim(between, "0123456789") == "" {
+				if r, ok := frenchCodes[code[:3]]; ok {
+					return r, true
+				}
 			}
 		}
 	}
@@ -172,8 +174,8 @@ func byStage(e evidence, low string) Reason {
 // squeeze prepares a text for the table: lower case, single blanks, codes inside it
 // dropped, addresses as a bare "@".
 func squeeze(s string) string {
-	if len(s) > 4*MaxDiagnostic {
-		s = s[:4*MaxDiagnostic]
+	if len(s) > maxText {
+		s = s[:maxText]
 	}
 	s = strings.ToLower(s)
 	var b strings.Builder

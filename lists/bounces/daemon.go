@@ -11,23 +11,18 @@ import (
 func (m *mail) daemon() bool {
 	from := m.head.Get("From")
 	if m.from.Null() && strings.IndexByte(from, '@') < 0 {
-		if from == "" || strings.Contains(from, "<>") || daemonName(strings.ToLower(from)) {
+		if from == "" || strings.Contains(from, "<>") || daemonName(strings.Trim(strings.ToLower(from), " <>")) {
 			return true
 		}
 	}
-	if daemonName(strings.ToLower(m.from.Local())) {
+	if daemonName(strings.ToLower(m.from.Local())) || strings.Contains(strings.ToLower(from), "<mailer-daemon>") {
 		return true
 	}
 	s := m.subject
 	if strings.HasPrefix(s, "re:") || strings.HasPrefix(s, "aw:") || strings.HasPrefix(s, "fw") {
 		return false
 	}
-	for _, p := range daemonSubjects {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return m.title.any(daemonSubjects)
 }
 
 // daemonName recognises the names that mail systems send reports by.
@@ -44,15 +39,19 @@ func daemonName(local string) bool {
 
 // daemonSubjects are parts of subjects of reports, in lower case.
 var daemonSubjects = []string{
-	"undeliver", "returned mail", "delivery failure", "delivery status notification", "delivery notification", "mail delivery fail", "mail delivery problem",
-	"mail system error", "failure notice", "failed delivery", "failure delivery", "could not be delivered", "couldn't be delivered", "delivery has failed",
-	"message delivery", "non-delivery", "non delivery", "nondeliverable", "mail not delivered", "delivery report", "mail failed, returning", "not deliverable",
-	"there was an error sending your mail", "returned to sender", "message status - undeliverable", "delivery error", "delivery problem", "mail error",
-	"unzustellbar", "nicht zustellbar", "unzustellbarkeit", "non remis", "échec de la remise", "échec de remise", "message non distribué", "non recapitabile",
-	"mancato recapito", "no se puede entregar", "no entregado", "não é possível entregar", "não entregue", "niet bestelbaar", "onbestelbaar",
-	"nie można dostarczyć", "niedostarcz", "недоставлен", "не доставлен", "невозможно доставить", "не может быть доставлено", "配信不能", "配信できま", "送信できま", "エラー通知",
-	"配達不能", "无法送达", "無法傳遞", "退信", "teslim edilemedi", "olevereret", "kan inte levereras", "olevererbart", "kan ikke leveres", "toimittaminen epäonnistui",
-	"adres buiten gebruik", "doručiteln", "kézbesíthetetlen", "returning message to sender", "delivery subsystem", "could not send message",
+	"undeliver", "returned mail", "delivery failure", "delivery status notification", "delivery notification",
+	"mail delivery fail", "mail delivery problem", "mail system error", "failure notice", "failed delivery",
+	"failure delivery", "could not be delivered", "couldn't be delivered", "delivery has failed", "message delivery",
+	"non-delivery", "non delivery", "nondeliverable", "mail not delivered", "delivery report",
+	"mail failed, returning", "not deliverable", "there was an error sending your mail", "returned to sender",
+	"message status - undeliverable", "delivery error", "delivery problem", "mail error", "unzustellbar",
+	"nicht zustellbar", "unzustellbarkeit", "non remis", "échec de la remise", "échec de remise",
+	"message non distribué", "non recapitabile", "mancato recapito", "no se puede entregar", "no entregado",
+	"não é possível entregar", "não entregue", "niet bestelbaar", "onbestelbaar", "nie można dostarczyć",
+	"niedostarcz", "недоставлен", "не доставлен", "невозможно доставить", "не может быть доставлено", "配信不能", "配信できま",
+	"送信できま", "エラー通知", "配達不能", "无法送达", "無法傳遞", "退信", "teslim edilemedi", "olevereret", "kan inte levereras",
+	"olevererbart", "kan ikke leveres", "toimittaminen epäonnistui", "adres buiten gebruik", "doručiteln",
+	"kézbesíthetetlen", "returning message to sender", "delivery subsystem", "could not send message",
 }
 
 // verdict makes a result for a refused copy: e is judged, then, if it says nothing,
@@ -108,4 +107,4 @@ func statusClass(e evidence) byte {
 }
 
 // flat is s in lower case with single blanks.
-func flat(s string) string { return oneLine(strings.ToLower(s)) }
+func flat(s string) string { return oneLine(strings.ToLower(s[:min(len(s), maxText)])) }

@@ -11,11 +11,7 @@ import (
 func rfc3464(m *mail) []Result {
 	var out []Result
 	for _, part := range m.status {
-		for _, g := range readGroups(part) {
-			if r, ok := m.reported(g); ok {
-				out = append(out, r)
-			}
-		}
+		out = append(out, m.groups(readGroups(part))...)
 	}
 	m.alone(out)
 	return out
@@ -24,7 +20,7 @@ func rfc3464(m *mail) []Result {
 // rfc3464Text reads reports whose fields stand in the text for people, because the
 // part's type or boundary got lost or was never there.
 func rfc3464Text(m *mail) []Result {
-	if len(m.status) > 0 || !strings.Contains(m.whole, "final-recipient:") && !strings.Contains(m.whole, "original-recipient:") {
+	if len(m.status) > 0 || !m.whole.has("final-recipient:") && !m.whole.has("original-recipient:") {
 		return nil
 	}
 	start := 0
@@ -42,13 +38,19 @@ func rfc3464Text(m *mail) []Result {
 			fields = append(fields, l)
 		}
 	}
+	out := m.groups(readGroups(strings.Join(fields, "\n")))
+	m.alone(out)
+	return out
+}
+
+// groups judges the groups that are about recipients.
+func (m *mail) groups(in []group) []Result {
 	var out []Result
-	for _, g := range readGroups(strings.Join(fields, "\n")) {
-		if r, ok := m.reported(g); ok {
+	for _, g := range in {
+		if r, ok := m.reported(g); ok && len(out) < maxBlocks {
 			out = append(out, r)
 		}
 	}
-	m.alone(out)
 	return out
 }
 
@@ -68,7 +70,9 @@ func (m *mail) reported(g group) (Result, bool) {
 	e.text = diagnostic(g.get("diagnostic-code"))
 	about := m.about(a)
 	e.stage, e.text = m.session(a, e.text, about)
-	if e.text == "" {
+	if e.text == "" && failure(remark) {
+		e.text = strings.Trim(remark, "() ")
+	} else if e.text == "" {
 		e.text = strings.Trim(strings.TrimSpace(remark+" "+status), "() ")
 	} else if r, _ := byText(squeeze(status)); r == Suspend { // the reporter knows better than the remote text
 		e.text = strings.Trim(status, "() ") + " " + e.text
@@ -108,7 +112,7 @@ func (m *mail) alone(out []Result) {
 		return
 	}
 	r := &out[0]
-	text := strings.Join(m.notice, "\n")
+	text := m.textFrom(0)
 	v := m.verdict(r.Address, evidence{text: text, status: r.Status, reply: r.Reply}, "")
 	if v.Reason != OnHold && v.Reason != Undefined {
 		r.Reason = v.Reason

@@ -22,6 +22,9 @@ func exchange(m *mail) []Result {
 	if len(bs) == 0 {
 		bs = m.x400(i)
 	}
+	if len(bs) == 0 {
+		bs = m.mailto(i)
+	}
 	admin := m.administrators()
 	for k := range bs {
 		if t := admin[bs[k].addr.Key()]; t != "" {
@@ -41,6 +44,21 @@ func (m *mail) x400(i int) []block {
 	var out []block
 	for k := i; k < len(m.notice); k++ {
 		_, addr, ok := strings.Cut(m.notice[k], "SMTP=")
+		if !ok {
+			continue
+		}
+		if a, _, ok := bareAddress(addr); ok && !m.addressed(a) {
+			out = append(out, block{addr: a, text: m.textFrom(k + 1)})
+		}
+	}
+	return out
+}
+
+// mailto reads "Display Name<mailto:user@example.com>".
+func (m *mail) mailto(i int) []block {
+	var out []block
+	for k := i; k < len(m.notice) && !closes(m.low[k]); k++ {
+		_, addr, ok := strings.Cut(m.notice[k], "<mailto:")
 		if !ok {
 			continue
 		}

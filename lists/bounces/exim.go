@@ -1,7 +1,5 @@
 package bounces
 
-import "strings"
-
 // exim reads Exim's text (also Mail.ru, GMX, 1&1 and T-Online, which write alike): the
 // failed addresses indented or quoted below the introduction, what went wrong indented
 // deeper.
@@ -16,7 +14,7 @@ func exim(m *mail) []Result {
 	if len(out) == 0 { // a local delivery: the header says who
 		return failedRecipients(m)
 	}
-	if strings.Contains(m.whole, "incorrectly constructed") {
+	if m.whole.has("incorrectly constructed") {
 		for i := range out {
 			out[i].Reason, out[i].Class = SyntaxErr, Soft
 		}
@@ -29,7 +27,7 @@ func failedRecipients(m *mail) []Result {
 	var out []Result
 	for _, a := range m.head.Addresses("X-Failed-Recipients") {
 		if !m.addressed(a) {
-			out = append(out, m.verdict(a, evidence{text: m.about(a)}, strings.Join(m.notice, "\n")))
+			out = append(out, m.verdict(a, evidence{text: m.about(a)}, m.textFrom(0)))
 		}
 	}
 	return out

@@ -40,7 +40,9 @@ func readGroups(text string) []group {
 			flush()
 		case last != "" && (line[0] == ' ' || line[0] == '\t' || !ok || strings.ContainsAny(name, " \t")):
 			v := g[last]
-			v[len(v)-1] = strings.TrimSpace(v[len(v)-1] + "\n" + trimmed)
+			if len(v[len(v)-1]) < maxText {
+				v[len(v)-1] = strings.TrimSpace(v[len(v)-1] + "\n" + trimmed)
+			}
 		case ok && !strings.ContainsAny(name, " \t"):
 			if name == "final-recipient" && g.get(name) != "" {
 				flush()

@@ -23,14 +23,14 @@ type mail struct {
 	// notice is the text for people as UTF-8 lines, without the returned message; low is
 	// the same in lower case.
 	notice, low []string
-	// whole is low as one text.
-	whole    string
-	status   []string         // delivery reports (RFC 3464)
-	feedback []string         // feedback reports (RFC 5965)
-	mdn      []string         // disposition notifications (RFC 8098)
-	original *message.Message // header of the returned message, nil if there is none
-	attached []byte           // the first attached message
-	own      map[string]bool  // keys of addresses that the message went to
+	// whole is low as one text; title is the subject.
+	whole, title *haystack
+	status       []string         // delivery reports (RFC 3464)
+	feedback     []string         // feedback reports (RFC 5965)
+	mdn          []string         // disposition notifications (RFC 8098)
+	original     *message.Message // header of the returned message, nil if there is none
+	attached     []byte           // the first attached message
+	own          map[string]bool  // keys of addresses that the message went to
 }
 
 // read takes a message apart. It never fails.
@@ -52,8 +52,9 @@ func read(raw []byte) *mail {
 	if text = strings.TrimRight(text, " \t\n"); text != "" {
 		m.notice = strings.Split(text, "\n")
 	}
-	m.whole = strings.ToLower(text)
-	m.low = strings.Split(m.whole, "\n")
+	m.title = newHaystack(m.subject)
+	m.whole = newHaystack(strings.ToLower(text))
+	m.low = strings.Split(m.whole.text, "\n")
 	if len(m.low) != len(m.notice) { // lower case that changes line ends: not in any script we know
 		m.low = m.notice
 	}
@@ -135,19 +136,15 @@ func (m *mail) recipients() []mailaddr.Address {
 
 // delayed reports whether the text is a warning only: delivery is still tried.
 func (m *mail) delayed() bool {
-	for _, s := range warnings {
-		if strings.Contains(m.whole, s) || strings.Contains(m.subject, s) {
-			return true
-		}
-	}
-	return false
+	return m.whole.any(warnings) || m.title.any(warnings)
 }
 
 // warnings are phrases of mail systems that still try.
 var warnings = []string{
-	"not yet been delivered", "warning message only", "this is a warning only", "still being retried", "has been delayed",
-	"could not send message for past", "delivery attempts will continue", "temporary failure report", "will be retried",
-	"message is delayed", "is just a warning", "message delayed", "status notification (delay)", "gmail will retry",
+	"not yet been delivered", "warning message only", "this is a warning only", "still being retried",
+	"has been delayed", "could not send message for past", "delivery attempts will continue",
+	"temporary failure report", "will be retried", "message is delayed", "is just a warning", "message delayed",
+	"status notification (delay)", "gmail will retry",
 }
 
 // clipText cuts s to n octets at a line end.

@@ -17,7 +17,7 @@ func qmail(m *mail) []Result {
 	for k, l := range m.low[i:] {
 		if to, ok := strings.CutPrefix(l, "to:"); ok {
 			if a, _, ok := leadAddress(strings.TrimSpace(to)); ok && !m.addressed(a) {
-				return []Result{m.verdict(a, evidence{text: strings.Join(m.notice[:i+k], "\n")}, "")}
+				return []Result{m.verdict(a, evidence{text: m.lines(0, i+k)}, "")}
 			}
 		}
 	}
@@ -45,7 +45,9 @@ func (m *mail) bracketedBlocks(from int) []block {
 			if m.addressed(a) {
 				a = ""
 			}
-			out = append(out, block{addr: a, text: strings.TrimLeft(rest, " \t:")})
+			b := block{addr: a, text: strings.TrimLeft(rest, " \t:")}
+			b.alias, _ = aliasOf(strings.ToLower(rest), rest)
+			out = append(out, b)
 			continue
 		}
 		if n := len(out); n > 0 && len(out[n-1].text) < 2*MaxDiagnostic {

@@ -44,10 +44,12 @@ type Report struct {
 
 // Result is what became of one recipient's copy.
 type Result struct {
-	// Address is the recipient as the report names it (the original one where it tells
-	// them apart); null if only a VERP token says who it is.
+	// Address is the recipient: whom the VERP address names, else the original recipient of
+	// the report, else the final one. Null in a complaint that hides it. A token names
+	// nobody by itself: see Report.VERP.
 	Address mailaddr.Address `json:"address"`
-	// Alias is the address that Address was made from on the way, if the report says so.
+	// Alias is another address of the same recipient that the report shows: what Address
+	// was made from or forwarded to. Either may be the one that we know.
 	Alias mailaddr.Address `json:"alias,omitempty"`
 	Class Class            `json:"class"`
 	// Permanent: the mail system gave up. False in a warning that it still tries.

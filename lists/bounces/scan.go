@@ -70,9 +70,8 @@ func attribute(r Report, v mailaddr.VERP) Report {
 		}
 	}
 	if !v.Names(pick.Address) {
-		pick.Alias = v.Address
 		if !v.Address.Null() {
-			pick.Address, pick.Alias = v.Address, ""
+			pick.Address, pick.Alias = v.Address, pick.Address
 		}
 		pick.Detector = "verp+" + pick.Detector
 	}
@@ -158,6 +157,9 @@ func (m *mail) finish(in []Result, name string) []Result {
 				out[i] = r
 			}
 			continue
+		}
+		if len(out) == maxBlocks {
+			break
 		}
 		at[r.Address.Key()] = len(out)
 		out = append(out, r)

@@ -21,7 +21,7 @@ func (m *mail) about(a mailaddr.Address) string {
 			}
 			end++
 		}
-		return strings.Join(m.notice[i:end], "\n")
+		return m.lines(i, end)
 	}
 	return ""
 }
@@ -41,10 +41,10 @@ func (m *mail) session(a mailaddr.Address, diag, about string) (stage, string) {
 // transcript reads the dialogue that sendmail and its kin quote: ">>>" before what it
 // said, "<<<" before the answers.
 func (m *mail) transcript(a mailaddr.Address, diag string) (stage, string) {
-	if diag == "" && !strings.Contains(m.whole, "<<< ") {
+	if diag == "" && !m.whole.has("<<< ") {
 		diag = m.final(a.Key())
 	}
-	if !strings.Contains(m.whole, ">>> ") && !strings.Contains(m.whole, "<<< ") {
+	if !m.whole.has(">>> ") && !m.whole.has("<<< ") {
 		return stageUnknown, diag
 	}
 	key, start := a.Key(), flat(diag)

@@ -18,28 +18,38 @@ func listed(m *mail) []Result {
 				bs[k].text = bs[k+1].text
 			}
 		}
-		return m.results(bs, strings.Join(m.notice, "\n"))
+		return m.results(bs, m.textFrom(0))
 	}
 	return nil
 }
 
 // headings are the lines (in part, lower case) above lists of recipients.
 var headings = []string{
-	"following recipients did not receive", "following recipient(s) did not receive", "did not receive a copy of your message", "did not receive this message",
-	"following recipients failed", "following recipients was aborted", "following recipients failed permanently", "delivery to the following", "following recipients were affected",
-	"cannot be delivered to the following", "could not be delivered to the following", "unable to deliver message to the following", "unable to deliver your message to the following",
-	"wasn't able to deliver your message to", "was not able to deliver your message to", "not able to deliver your message to", "failed recipients", "failed addresses follow",
-	"could not deliver message to the following", "following recipient(s) could not", "the following list of recipients", "list of recipients", "your message to:",
-	"have not yet received your message", "awaiting delivery", "to the following recipient", "addressed to email address", "to the following address", "following address:",
-	"returned an error", "was not delivered to", "undeliverable to the following", "these recipients", "an error occurred while trying to deliver", "could not be sent to",
-	"non è stato possibile consegnare", "konnte nicht zugestellt werden", "nicht zugestellt werden", "n'a pas pu être", "no pudo ser entregado", "no ha podido ser entregado",
-	"не удалось доставить", "не может быть доставлено", "не было доставлено", "送信に失敗しました", "送信できませんでした", "配信できませんでした", "could not be delivered to", "unable to deliver",
-	"delivery failed to", "did not reach",
+	"following recipients did not receive", "following recipient(s) did not receive",
+	"did not receive a copy of your message", "did not receive this message", "following recipients failed",
+	"following recipients was aborted", "following recipients failed permanently", "delivery to the following",
+	"following recipients were affected", "cannot be delivered to the following",
+	"could not be delivered to the following", "unable to deliver message to the following",
+	"unable to deliver your message to the following", "wasn't able to deliver your message to",
+	"was not able to deliver your message to", "not able to deliver your message to", "failed recipients",
+	"failed addresses follow", "could not deliver message to the following", "following recipient(s) could not",
+	"the following list of recipients", "list of recipients", "your message to:",
+	"have not yet received your message", "awaiting delivery", "to the following recipient",
+	"addressed to email address", "to the following address", "following address:", "returned an error",
+	"was not delivered to", "undeliverable to the following", "these recipients",
+	"an error occurred while trying to deliver", "could not be sent to", "non è stato possibile consegnare",
+	"konnte nicht zugestellt werden", "nicht zugestellt werden", "n'a pas pu être", "no pudo ser entregado",
+	"no ha podido ser entregado", "не удалось доставить", "не может быть доставлено", "не было доставлено",
+	"送信に失敗しました", "送信できませんでした", "配信できませんでした", "could not be delivered to", "unable to deliver", "delivery failed to",
+	"did not reach",
 }
 
 // inline reads mail systems that name the recipient inside a sentence.
 func inline(m *mail) []Result {
 	var out []Result
+	if !m.whole.any(sentences) {
+		return leadingNotice(m)
+	}
 	for i, l := range m.low {
 		for _, p := range sentences {
 			k := strings.Index(l, p)
@@ -54,8 +64,8 @@ func inline(m *mail) []Result {
 			if !ok || m.addressed(a) {
 				continue
 			}
-			text := m.notice[i] + "\n" + strings.Join(m.notice[i+1:min(len(m.notice), i+8)], "\n")
-			out = append(out, m.verdict(a, evidence{text: text}, strings.Join(m.notice, "\n")))
+			text := m.notice[i] + "\n" + m.lines(i+1, i+8)
+			out = append(out, m.verdict(a, evidence{text: text}, m.textFrom(0)))
 			break
 		}
 	}
@@ -78,12 +88,15 @@ func leadingNotice(m *mail) []Result {
 
 // sentences are what stands right before the recipient's address, in lower case.
 var sentences = []string{
-	"could not be delivered to: ", "could not be delivered to ", "unable to deliver message to: ", "unable to deliver message to ", "unable to deliver your message to ",
-	"unknown user: ", "undeliverable to ", "undeliverable  to ", "undeliverable address: ", "failed recipient: ", "intended recipient: ", "recipient: ", "addressed to: ",
-	"error delivering your mail to ", "addressed to '", "originally addressed to ", "user's mailbox is full: ", "user mailbox exceeds allowed size: ",
-	"invalid final delivery userid: ", "attempts: ", "did not reach the following recipient: ", "rejected recipient ", "quota violation for ", "your message to ", "you sent mail to ",
-	"local mailbox ", "following user:", "was not delivered to: ", "was not delivered to ", "delivery to ", "could not deliver mail to ", "mail to ", "address: ", "for <", "to: <",
-	"addressed to email address :",
+	"could not be delivered to: ", "could not be delivered to ", "unable to deliver message to: ",
+	"unable to deliver message to ", "unable to deliver your message to ", "unknown user: ", "undeliverable to ",
+	"undeliverable  to ", "undeliverable address: ", "failed recipient: ", "intended recipient: ", "recipient: ",
+	"addressed to: ", "error delivering your mail to ", "addressed to '", "originally addressed to ",
+	"user's mailbox is full: ", "user mailbox exceeds allowed size: ", "invalid final delivery userid: ",
+	"attempts: ", "did not reach the following recipient: ", "rejected recipient ", "quota violation for ",
+	"your message to ", "your message to: ", "you sent mail to ", "wasn't delivered to ", "local mailbox ",
+	"following user:", "was not delivered to: ", "was not delivered to ", "delivery to ",
+	"could not deliver mail to ", "mail to ", "address: ", "for <", "to: <", "addressed to email address :",
 }
 
 // failure reports whether a text says that something failed, and why.

@@ -40,8 +40,12 @@ var stages = []struct {
 
 // stageOf finds out what the reply in a text (in lower case) answered to.
 func stageOf(low string) stage {
+	if low == "" {
+		return stageUnknown
+	}
+	h := newHaystack(low)
 	for _, s := range stages {
-		if strings.Contains(low, s.words) {
+		if h.has(s.words) {
 			return s.stage
 		}
 	}

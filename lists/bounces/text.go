@@ -45,7 +45,7 @@ func stripHTML(s string) string {
 			b.WriteString(s)
 			break
 		}
-		b.WriteString(strings.NewReplacer("\n", " ").Replace(s[:i]))
+		b.WriteString(strings.ReplaceAll(s[:i], "\n", " "))
 		s = s[i:]
 		end := strings.IndexByte(s, '>')
 		if end < 0 {
@@ -130,15 +130,17 @@ func startsOriginalText(line string) bool {
 
 // originalHeads are the beginnings of lines below which the returned message stands.
 var originalHeads = []string{
-	"this is a copy of", "below this line is a copy", "below this line", "below the next line is a copy", "below is a copy of",
-	"here is a copy of the first part", "included is a copy of the message", "enclosed is a copy of", "attachment is a copy of",
-	"a copy of the original message", "original message", "the original message headers", "original mail info",
-	"the header of the original message", "header of the source mail", "the header and top", "message header follows",
-	"message headers follow", "message text follows", "message body follows", "unsent message", "returned message",
-	"returned mail follows", "returned mail --", "start of returned message", "your message reads (in part)",
-	"the attachment contains the original mail headers", "mensaje original", "message d'origine", "en-têtes de message d'origine",
-	"ursprüngliche nachricht", "ursprüngliche nachrichtenkopfzeilen", "originalnachricht", "intestazioni originali",
-	"messaggio originale", "encabezados de mensajes originales", "cabeçalhos de mensagens originais", "元のメッセージ",
-	"исходное сообщение", "oryginalna wiadomość", "oorspronkelijk bericht", "oorspronkelijke berichtkoppen",
-	"undelivered message follows", "rejected message follows", "content of the message", "your original message follows",
+	"this is a copy of", "below this line is a copy", "below this line", "below the next line is a copy",
+	"below is a copy of", "here is a copy of the first part", "included is a copy of the message",
+	"enclosed is a copy of", "attachment is a copy of", "a copy of the original message", "original message",
+	"the original message headers", "original mail info", "the header of the original message",
+	"header of the source mail", "the header and top", "message header follows", "message headers follow",
+	"message text follows", "message body follows", "unsent message", "returned message", "returned mail follows",
+	"returned mail --", "start of returned message", "your message reads (in part)",
+	"the attachment contains the original mail headers", "mensaje original", "message d'origine",
+	"en-têtes de message d'origine", "ursprüngliche nachricht", "ursprüngliche nachrichtenkopfzeilen",
+	"originalnachricht", "intestazioni originali", "messaggio originale", "encabezados de mensajes originales",
+	"cabeçalhos de mensagens originais", "元のメッセージ", "исходное сообщение", "oryginalna wiadomość",
+	"oorspronkelijk bericht", "oorspronkelijke berichtkoppen", "undelivered message follows",
+	"rejected message follows", "content of the message", "your original message follows",
 }

@@ -1,0 +1,34 @@
+package bounces
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkScan reads all samples over and over; the figure is one message.
+func BenchmarkScan(b *testing.B) {
+	var raw [][]byte
+	for _, pattern := range []string{"sisimai/bsd/*.eml", "flufl.bounce/data/*", "bounceparser/corpus/*"} {
+		names, err := filepath.Glob(filepath.Join(corpora, pattern))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range names {
+			data, err := os.ReadFile(n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			raw = append(raw, data)
+		}
+	}
+	if len(raw) == 0 {
+		b.Skip("no samples in the tree")
+	}
+	i := 0
+	for b.Loop() {
+		Scan(raw[i%len(raw)])
+		i++
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "bounces/s")
+}
