@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"regexp"
 	"strings"
 
 	"qrunner/queue"
@@ -92,11 +93,25 @@ func permanent(r queue.Reply, f Facts) Class {
 		if r.Code == 552 {
 			return Defer // RFC 5321 §4.5.3.1.10: an old way to say 452
 		}
+		if noRelay(r) {
+			return Site
+		}
 		return Refused
 	case queue.PhaseData, queue.PhaseDot:
 		return Message
 	}
 	return Defer
+}
+
+// relayWords is how MTAs say that they do not take mail for others from us: Postfix,
+// sendmail, Exim and qmail, Exchange.
+const relayWords = `(?i)\brelay(ing)?( access)?( is)? (denied|prohibited|not (permitted|allowed|authori[sz]ed))` +
+	`|\b(unable|not (permitted|allowed|authori[sz]ed)) to relay\b|isn't in my list of allowed rcpthosts`
+
+// noRelay reports whether the smarthost refuses to be one. That is the site's fault
+// even when a single recipient is told so, and nothing can be compared.
+func noRelay(r queue.Reply) bool {
+	return (r.Enhanced == "" || strings.HasPrefix(r.Enhanced, "5.7.")) && regexp.MustCompile(relayWords).MatchString(r.Text)
 }
 
 // Refusal is a 5xx that one recipient got at RCPT.
