@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Settings is a list's configuration as it is in force: every setting has its value.
@@ -13,6 +14,7 @@ import (
 type Settings struct {
 	values  map[string]string
 	sources map[string]string
+	parsed  sync.Map // name of a setting -> what its value says, once somebody asked
 }
 
 // Setting is one row of SettingTable.
@@ -82,6 +84,15 @@ func CheckSetting(name, value string) error {
 	return nil
 }
 
+// CheckListSetting is CheckSetting for a value of one list's own: what only the site may
+// set is refused.
+func CheckListSetting(name, value string) error {
+	if slices.Contains(SiteSettings, name) {
+		return fmt.Errorf("setting %s: for the whole site only, in the configuration file", name)
+	}
+	return CheckSetting(name, value)
+}
+
 // Text is the value of a setting; a name that is not in SettingTable is "".
 func (s *Settings) Text(name string) string { return s.values[name] }
 
@@ -95,6 +106,40 @@ func (s *Settings) Bool(name string) bool {
 func (s *Settings) Int(name string) int64 {
 	n, _ := strconv.ParseInt(s.values[name], 10, 64)
 	return n
+}
+
+// SettingError: a value that is in force cannot be read. CheckSetting keeps such values
+// out; one that came another way (an older version's) must not stop the list's mail.
+type SettingError struct {
+	Name string
+	Err  error
+}
+
+// Error names the setting and what is wrong with it.
+func (e *SettingError) Error() string { return "setting " + e.Name + ": " + e.Err.Error() }
+
+// Unwrap gives the parser's error.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// Patterns is a setting of addresses and regular expressions; *SettingError if it
+// cannot be read. It is parsed once; the caller must not change the result.
+func (s *Settings) Patterns(name string) ([]Pattern, error) { return parsed(s, name, ParsePatterns) }
+
+// HeaderMatches is a setting of header matches, as Patterns.
+func (s *Settings) HeaderMatches(name string) ([]HeaderMatch, error) {
+	return parsed(s, name, ParseHeaderMatches)
+}
+
+func parsed[T any](s *Settings, name string, parse func(string) ([]T, error)) ([]T, error) {
+	if got, ok := s.parsed.Load(name); ok {
+		return got.([]T), nil
+	}
+	out, err := parse(s.values[name])
+	if err != nil {
+		return nil, &SettingError{name, err}
+	}
+	s.parsed.Store(name, out)
+	return out, nil
 }
 
 // Source names the level that a value comes from.

@@ -78,3 +78,19 @@ func styleName(v string) error {
 	}
 	return nil
 }
+
+// senderFields are what sender_headers may name; "from_" is the envelope sender.
+var senderFields = []string{"from", "from_", "reply-to", "sender"}
+
+func senderHeaders(v string) error {
+	words := strings.Fields(v)
+	for _, w := range words {
+		if !slices.Contains(senderFields, w) {
+			return fmt.Errorf("%q is none of %s", w, strings.Join(senderFields, ", "))
+		}
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("at least one of %s", strings.Join(senderFields, ", "))
+	}
+	return nil
+}

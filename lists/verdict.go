@@ -1,6 +1,8 @@
 package lists
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"qrunner/lists/mailaddr"
@@ -42,6 +44,14 @@ type Post struct {
 	Source, Host string
 	// SiteOwners get mail for the owners of a list that has none. Written by the stage.
 	SiteOwners []mailaddr.Address
+	// Others gives the roster of another list of this site; ErrNoList if there is none.
+	// nil: no other list can be asked. Written by the stage.
+	Others func(context.Context, ID) (Roster, error)
+	// DMARC tells what domains publish; nil: nobody can tell. Written by the stage.
+	DMARC DMARC
+	// Recent is how many posts were accepted under a key of rules.RateKeys within the
+	// hour; nil: nobody counts. Written by the stage.
+	Recent func(key string) int
 	// Hits are the rules that have matched so far. Written by chains.Judge.
 	Hits []Hit
 	// PostID is this post's number, set by the stage before the handlers run.
@@ -88,8 +98,27 @@ type Verdict struct {
 	Rule string
 	// Reason says it in words, for people.
 	Reason string
+	// Notice is what a poster who is rejected shall read in its place; empty: Reason.
+	Notice string
 	Hits   []Hit
 	Misses []string
+}
+
+// String is the verdict on one line, for logs and traces: the rule that decided, why,
+// and every rule that had a hit.
+func (v Verdict) String() string {
+	out := v.Rule
+	if v.Reason != "" {
+		out += ": " + v.Reason
+	}
+	if len(v.Hits) > 1 {
+		names := make([]string, len(v.Hits))
+		for i, h := range v.Hits {
+			names[i] = h.Rule
+		}
+		out += " [" + strings.Join(names, "; ") + "]"
+	}
+	return out
 }
 
 // Hit is a rule that matched.
@@ -100,4 +129,6 @@ type Hit struct {
 	// Action is set where the rule itself, not its row in the table, says what
 	// happens: moderation actions, header matches.
 	Action Action
+	// Notice is for a poster who is rejected, in place of Reason; empty: Reason.
+	Notice string
 }

@@ -18,10 +18,8 @@ var unwanted = []string{
 }
 
 func cleanse(_ context.Context, p *lists.Post) error {
-	p.Message.DelFunc(func(f message.Field) bool { return oneOf(f.Name, unwanted) || oneOf(f.Name, rules.ApprovedHeaders) })
-	if body, found, _ := rules.ApprovalLine(p.Message, p.List.Settings.Text("moderator_password")); found {
-		p.Message.SetBody(body)
-	}
+	p.Message.DelFunc(func(f message.Field) bool { return oneOf(f.Name, unwanted) })
+	rules.Cleanse(p.Message, p.List)
 	return nil
 }
 

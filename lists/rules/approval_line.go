@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"qrunner/lists"
 	"qrunner/lists/message"
 )
 
@@ -14,8 +15,8 @@ import (
 const approvalLine = `(?i)^\s*(?:x-)?approved?[ \t]*:[ \t]*(\S[^\r\n]*?)[ \t]*(?:\r?\n|$)`
 
 // ApprovalLine looks for the moderator's password (want, plain or hashed; empty: there
-// is none) in the first line of the first plain text, and makes the body without it:
-// the line goes out of every text that starts with such a line. clean is false if the
+// is none) in the first line of the first text, and makes the body without it: the line
+// goes out of every text, plain or HTML, that starts with it. clean is false if the
 // password can still be read somewhere, markup and encodings apart; such a body must
 // not be sent to anybody. Another word than the password is text like any other.
 func ApprovalLine(m *message.Message, want string) (body []byte, found, clean bool) {
@@ -36,9 +37,8 @@ func ApprovalLine(m *message.Message, want string) (body []byte, found, clean bo
 		if !strings.HasPrefix(p.Type.Media, "text/") {
 			continue
 		}
-		text := p.Decode(body)
-		if at := line.FindIndex(text); at != nil {
-			text = text[at[1]:]
+		text, cut := withoutLine(p, p.Decode(body), line)
+		if cut {
 			out = slices.Concat(out[:p.Start], p.Encode(text), out[p.End:])
 		}
 		clean = clean && !strings.Contains(visible(string(text)), visible(password))
@@ -46,17 +46,45 @@ func ApprovalLine(m *message.Message, want string) (body []byte, found, clean bo
 	return out, true, clean
 }
 
+// firstPassword is what the first line of the first text claims to be the password.
 func firstPassword(leaves []*message.Part, body []byte, line *regexp.Regexp) string {
 	for _, p := range leaves {
-		if p.Type.Media != "text/plain" {
+		var text string
+		switch p.Type.Media {
+		case "text/plain":
+			text = string(p.Decode(body))
+		case "text/html":
+			text = message.ReadHTML(p.Decode(body)).Text
+		default:
 			continue
 		}
-		if found := line.FindSubmatch(p.Decode(body)); found != nil {
-			return string(found[1])
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if found := line.FindStringSubmatch(text); found != nil {
+			return found[1]
 		}
 		return ""
 	}
 	return ""
+}
+
+// withoutLine takes the line out of a text; of HTML its letters, wherever markup has put
+// them.
+func withoutLine(p *message.Part, text []byte, line *regexp.Regexp) ([]byte, bool) {
+	if p.Type.Media == "text/html" {
+		v := message.ReadHTML(text)
+		at := line.FindStringIndex(v.Text)
+		if at == nil {
+			return text, false
+		}
+		return v.Cut(text, at[0], at[1]), true
+	}
+	at := line.FindIndex(text)
+	if at == nil {
+		return text, false
+	}
+	return text[at[1]:], true
 }
 
 // visible is what a reader could put together from a text: no tags, no blanks.
@@ -68,4 +96,16 @@ func visible(text string) string {
 		}
 		return unicode.ToLower(r)
 	}, text)
+}
+
+// Cleanse takes the moderator's password out of a message, wherever the rule approved
+// would have found it. Whatever leaves us goes through here: copies, archive, digest,
+// notices.
+func Cleanse(m *message.Message, l *lists.List) {
+	m.DelFunc(func(f message.Field) bool {
+		return slices.ContainsFunc(ApprovedHeaders, func(n string) bool { return strings.EqualFold(f.Name, n) })
+	})
+	if body, found, _ := ApprovalLine(m, l.Settings.Text("moderator_password")); found {
+		m.SetBody(body)
+	}
 }

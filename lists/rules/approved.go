@@ -2,12 +2,9 @@ package rules
 
 import (
 	"context"
-	"crypto/subtle"
-	"strings"
-
-	"golang.org/x/crypto/bcrypt"
 
 	"qrunner/lists"
+	"qrunner/lists/message"
 )
 
 // ApprovedHeaders are the fields that may carry the moderator's password. They never
@@ -17,31 +14,37 @@ var ApprovedHeaders = []string{"Approved", "Approve", "X-Approved", "X-Approve"}
 // approved: a password in the first line of the text counts too. One that could not be
 // taken out of the post again sends it back to its author.
 func approved(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	want := p.List.Settings.Text("moderator_password")
-	if want == "" {
-		return nil, nil
-	}
-	for _, name := range ApprovedHeaders {
-		// One try per field name: a hash takes its time to compare.
-		if got := p.Message.Get(name); got != "" && samePassword(want, got) {
-			return hit("the header %s carries the moderator's password", name)
-		}
-	}
-	_, found, clean := ApprovalLine(p.Message, want)
+	where, clean := FindPassword(p.Message, p.List)
 	switch {
-	case !found:
+	case where == "":
 		return nil, nil
 	case !clean:
-		h, err := hit("the line with the password (Approved:) stands in another part of the message too, where it cannot be removed; send plain text")
-		h.Action = lists.ActionReject
-		return h, err
+		return hitWith(lists.ActionReject, "", "the line with the password (Approved:) stands in another part of the message too, where it cannot be removed; send plain text")
 	}
-	return hit("the first line carries the moderator's password")
+	return hit("%s carries the moderator's password", where)
 }
 
-func samePassword(want, got string) bool {
-	if strings.HasPrefix(want, "$2") {
-		return bcrypt.CompareHashAndPassword([]byte(want), []byte(got)) == nil
+// FindPassword says where a message carries the list's moderator password; "" if it does
+// not. clean is false if the password could not be taken out again. Only the first field
+// of ApprovedHeaders that is there is tried: a hash takes its time to compare.
+func FindPassword(m *message.Message, l *lists.List) (where string, clean bool) {
+	want := l.Settings.Text("moderator_password")
+	if want == "" {
+		return "", true
 	}
-	return subtle.ConstantTimeCompare([]byte(want), []byte(got)) == 1
+	for _, name := range ApprovedHeaders {
+		got := m.Get(name)
+		if got == "" {
+			continue
+		}
+		if samePassword(want, got) {
+			return "the header " + name, true
+		}
+		break
+	}
+	_, found, clean := ApprovalLine(m, want)
+	if !found {
+		return "", true
+	}
+	return "the first line", clean
 }

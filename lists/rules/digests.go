@@ -3,14 +3,23 @@ package rules
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/message"
 )
 
-// quotedSeparators is how many separator lines of a digest make it quoted whole.
-const quotedSeparators = 4
+// quotedLines is how many lines of a digest's own make it quoted whole.
+const quotedLines = 4
+
+// masthead are lines that stand in each digest of Mailman's, and in ours. A line that
+// quotes one counts.
+var masthead = []string{
+	"mailing list submissions to", "to subscribe or unsubscribe via", "or, via email, send a message with subject",
+	"you can reach the person managing the list", "when replying, please edit your subject line",
+	"than \"re: contents of", "today's topics:",
+}
 
 func digests(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	if !p.List.Settings.Bool("hold_digest") {
@@ -22,13 +31,21 @@ func digests(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	}
 	n := 0
 	for line := range strings.Lines(firstText(p.Message)) {
-		// RFC 1153: thirty hyphens between the messages.
-		if line = strings.TrimLeft(line, "> "); strings.TrimSpace(line) == strings.Repeat("-", 30) {
+		line = strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, ">| \t")))
+		// RFC 1153: seventy hyphens behind the preamble, thirty between the messages.
+		if line == strings.Repeat("-", 30) || line == strings.Repeat("-", 70) || ofMasthead(line) {
 			n++
 		}
 	}
-	if n < quotedSeparators {
+	if n < quotedLines {
 		return nil, nil
 	}
 	return hit("it quotes a digest whole")
+}
+
+func ofMasthead(line string) bool {
+	if strings.HasPrefix(line, "end of ") && strings.Contains(line, " digest") {
+		return true
+	}
+	return slices.ContainsFunc(masthead, func(m string) bool { return strings.Contains(line, m) })
 }

@@ -2,39 +2,33 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/message"
 )
 
-// headerMatch: the first line of header_matches that fits decides; one that says
-// defer ends the search.
+// headerMatch: the first line that fits decides, the site's lines (header_checks) before
+// the list's; one that says defer ends the search.
 func headerMatch(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	m, err := matchHeaders(p, "header_matches")
-	if m == nil || m.Action == lists.ActionDefer || err != nil {
-		return nil, err
+	for _, setting := range []string{"header_checks", "header_matches"} {
+		m, err := matchHeaders(p, setting)
+		if err != nil || m != nil && m.Action == lists.ActionDefer {
+			return nil, err
+		}
+		if m != nil {
+			return hitWith(m.Action, "", "%s matches %s", m.Header, pattern(m))
+		}
 	}
-	h, err := hit("%s matches %s", m.Header, m.Pattern)
-	h.Action = m.Action
-	return h, err
-}
-
-func suspiciousHeader(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	m, err := matchHeaders(p, "bounce_matching_headers")
-	if m == nil || err != nil {
-		return nil, err
-	}
-	return hit("%s matches %s", m.Header, m.Pattern)
+	return nil, nil
 }
 
 // matchHeaders compares with the value as it came and as it reads: neither an unknown
 // charset nor an encoding hides anything.
 func matchHeaders(p *lists.Post, setting string) (*lists.HeaderMatch, error) {
-	ms, err := lists.ParseHeaderMatches(p.List.Settings.Text(setting))
+	ms, err := p.List.Settings.HeaderMatches(setting)
 	if err != nil {
-		return nil, fmt.Errorf("read setting %s: %w", setting, err)
+		return nil, err
 	}
 	for _, m := range ms {
 		for _, f := range p.Message.Fields() {
@@ -48,3 +42,6 @@ func matchHeaders(p *lists.Post, setting string) (*lists.HeaderMatch, error) {
 	}
 	return nil, nil
 }
+
+// pattern is a match's regular expression as it was written.
+func pattern(m *lists.HeaderMatch) string { return strings.TrimPrefix(m.Pattern.String(), "(?i)") }

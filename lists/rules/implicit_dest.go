@@ -7,7 +7,7 @@ import (
 	"qrunner/lists"
 )
 
-func implicitDest(_ context.Context, p *lists.Post) (*lists.Hit, error) {
+func implicitDest(ctx context.Context, p *lists.Post) (*lists.Hit, error) {
 	if !p.List.Settings.Bool("require_explicit_destination") {
 		return nil, nil
 	}
@@ -17,7 +17,7 @@ func implicitDest(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 			return nil, nil
 		}
 	}
-	if _, ok, err := matches(p.List, "acceptable_aliases", named...); ok || err != nil {
+	if _, ok, err := matches(ctx, p, "acceptable_aliases", named...); ok || err != nil {
 		return nil, err
 	}
 	return hit("neither To nor Cc names %s", p.List.ID.Posting())

@@ -18,7 +18,13 @@ func memberModeration(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	if action == lists.ActionDefer {
 		return nil, nil
 	}
-	h, err := hit("posts of the member %s are moderated: %s", shown(who), action)
-	h.Action = action
-	return h, err
+	return hitWith(action, p.List.Settings.Text("member_moderation_notice"), "posts of the member %s are moderated: %s", shown(who), action)
+}
+
+// memberAction is what happens to a member's posts.
+func memberAction(l *lists.List, m *lists.Member) lists.Action {
+	if m.Action != "" {
+		return m.Action
+	}
+	return defaultAction(l, "default_member_action")
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 
 	"qrunner/lists"
@@ -17,14 +16,21 @@ func severest(authors []mailaddr.Address, action func(mailaddr.Address) lists.Ac
 	worst, who := lists.ActionAccept, mailaddr.Address("")
 	for i, a := range authors {
 		act := action(a)
-		if i == 0 || slices.Index(severity, act) > slices.Index(severity, worst) {
+		if i == 0 || harder(act, worst) {
 			worst, who = act, a
 		}
 	}
 	return worst, who
 }
 
-// memberAction is what happens to a member's posts.
-func memberAction(l *lists.List, m *lists.Member) lists.Action {
-	return cmp.Or(m.Action, lists.Action(l.Settings.Text("default_member_action")))
+func harder(a, b lists.Action) bool { return slices.Index(severity, a) > slices.Index(severity, b) }
+
+// defaultAction is what happens to posts of people for whom nothing else is said. On a
+// list that takes no posts they wait; who may post has an action of his own.
+func defaultAction(l *lists.List, setting string) lists.Action {
+	action := lists.Action(l.Settings.Text(setting))
+	if !l.Settings.Bool("allow_list_posts") && harder(lists.ActionHold, action) {
+		return lists.ActionHold
+	}
+	return action
 }

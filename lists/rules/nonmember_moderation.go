@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"fmt"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
@@ -20,13 +19,13 @@ var theseNonmembers = []struct {
 }
 
 // nonmemberModeration asks for each author who is not a member; members defer.
-func nonmemberModeration(_ context.Context, p *lists.Post) (*lists.Hit, error) {
+func nonmemberModeration(ctx context.Context, p *lists.Post) (*lists.Hit, error) {
 	var bad error
 	action, who := severest(authors(p), func(a mailaddr.Address) lists.Action {
 		if _, ok := p.List.Roster.Find(lists.RoleMember, a); ok {
 			return lists.ActionDefer
 		}
-		act, err := nonmemberAction(p.List, a)
+		act, err := nonmemberAction(ctx, p, a)
 		if err != nil {
 			bad = err
 		}
@@ -38,19 +37,17 @@ func nonmemberModeration(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	if action == lists.ActionDefer {
 		return nil, nil
 	}
-	h, err := hit("%s is not a member: %s", shown(who), action)
-	h.Action = action
-	return h, err
+	return hitWith(action, p.List.Settings.Text("nonmember_rejection_notice"), "%s is not a member: %s", shown(who), action)
 }
 
 // nonmemberAction is the roster's word on a nonmember, else the settings', else the
-// default.
-func nonmemberAction(l *lists.List, a mailaddr.Address) (lists.Action, error) {
-	if m, ok := l.Roster.Find(lists.RoleNonmember, a); ok && m.Action != "" {
+// default. Nobody gets in by being unreadable.
+func nonmemberAction(ctx context.Context, p *lists.Post, a mailaddr.Address) (lists.Action, error) {
+	if m, ok := p.List.Roster.Find(lists.RoleNonmember, a); ok && m.Action != "" {
 		return m.Action, nil
 	}
 	for _, row := range theseNonmembers {
-		_, ok, err := matches(l, row.setting, a)
+		_, ok, err := matches(ctx, p, row.setting, a)
 		if err != nil {
 			return lists.ActionHold, err
 		}
@@ -58,21 +55,9 @@ func nonmemberAction(l *lists.List, a mailaddr.Address) (lists.Action, error) {
 			return row.action, nil
 		}
 	}
-	return lists.Action(l.Settings.Text("default_nonmember_action")), nil
-}
-
-// matches finds the first pattern of a setting that fits one of the addresses.
-func matches(l *lists.List, setting string, as ...mailaddr.Address) (mailaddr.Address, bool, error) {
-	ps, err := lists.ParsePatterns(l.Settings.Text(setting))
-	if err != nil {
-		return "", false, fmt.Errorf("read setting %s: %w", setting, err)
+	action := defaultAction(p.List, "default_nonmember_action")
+	if a.Null() && harder(lists.ActionHold, action) {
+		return lists.ActionHold, nil
 	}
-	for _, p := range ps {
-		for _, a := range as {
-			if !a.Null() && p.Match(a) {
-				return a, true, nil
-			}
-		}
-	}
-	return "", false, nil
+	return action, nil
 }

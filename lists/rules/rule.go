@@ -16,9 +16,9 @@ type Rule struct {
 	// not noted as one more. An error means that it could not tell: the post waits,
 	// and is asked about again.
 	Check func(context.Context, *lists.Post) (*lists.Hit, error)
-	// Action follows a hit that does not say its own. ActionDefer: noted, and the
-	// rule "any" decides.
-	Action lists.Action
+	// Chain is where a hit leads (lists/chains has the table of chains); empty: the hit
+	// is noted, and the rule "any" decides.
+	Chain string
 	// Doc is one sentence for the manual.
 	Doc string
 }
@@ -26,4 +26,9 @@ type Rule struct {
 // hit is a finding in words.
 func hit(format string, args ...any) (*lists.Hit, error) {
 	return &lists.Hit{Reason: fmt.Sprintf(format, args...)}, nil
+}
+
+// hitWith is a finding that says itself what follows.
+func hitWith(action lists.Action, notice, format string, args ...any) (*lists.Hit, error) {
+	return &lists.Hit{Action: action, Notice: notice, Reason: fmt.Sprintf(format, args...)}, nil
 }

@@ -37,6 +37,27 @@ func changed(who mailaddr.Address, action lists.Action) []lists.Member {
 	return ms
 }
 
+// strict is a world in which one domain publishes a DMARC policy.
+type strict struct{}
+
+func (strict) Policy(_ context.Context, domain string) (lists.DMARCPolicy, error) {
+	if domain == "strict.example" {
+		return lists.DMARCReject, nil
+	}
+	return lists.DMARCNone, nil
+}
+
+// others knows one other list, of which Bea is a member.
+func others(_ context.Context, id lists.ID) (lists.Roster, error) {
+	if id != "bee@lists.example.com" {
+		return nil, lists.ErrNoList
+	}
+	return liststest.List([]lists.Member{{Address: "bea@example.org", Role: lists.RoleMember}}).Roster, nil
+}
+
+// recent is an hour in which Anne posted three times, and others four times.
+func recent(key string) int { return map[string]int{"post/anne@example.org": 3, "posts": 7}[key] }
+
 type ruleCase struct {
 	rule, name string
 	members    []lists.Member
@@ -63,6 +84,7 @@ func TestRules(t *testing.T) {
 				sender = ""
 			}
 			p := liststest.Post(liststest.List(tc.members, tc.settings...), sender, tc.raw)
+			p.DMARC, p.Others, p.Recent = strict{}, others, recent
 			before := string(p.Message.Bytes())
 			h, err := find(t, rules.Posting, tc.rule).Check(context.Background(), p)
 			if err != nil {
@@ -90,16 +112,24 @@ func senderCases() []ruleCase {
 		{rule: "null-sender", name: "null", sender: "<>", want: "-: empty"},
 		{rule: "null-sender", name: "somebody"},
 		{rule: "no-senders", name: "From"},
-		{rule: "no-senders", name: "none", raw: "To: ant@lists.example.com\n\n", want: "-: From"},
-		{rule: "no-senders", name: "undisclosed", raw: "From: undisclosed\n\n", want: "-: From"},
-		{rule: "no-senders", name: "empty path", raw: "From: <>\n\n", want: "-: From"},
-		{rule: "no-senders", name: "half", raw: "From: zed@\n\n", want: "-: From"},
-		{rule: "no-senders", name: "junk", raw: "From: a b@c d\n\n", want: "-: From"},
-		{rule: "no-senders", name: "Reply-To does not help", raw: "Reply-To: anne@example.org\n\n", want: "-: From"},
+		{rule: "no-senders", name: "none", sender: "<>", raw: "To: ant@lists.example.com\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "undisclosed", sender: "<>", raw: "From: undisclosed\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "empty path", sender: "<>", raw: "From: <>\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "half", sender: "<>", raw: "From: zed@\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "junk", sender: "<>", raw: "From: a b@c d\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "empty group", sender: "<>", raw: "From: undisclosed-recipients:;\n\n", want: "-: from_"},
+		{rule: "no-senders", name: "envelope", raw: "From: undisclosed\n\n"},
+		{rule: "no-senders", name: "envelope does not count here", settings: []string{"sender_headers", "from"}, raw: "From: undisclosed\n\n", want: "-: from"},
+		{rule: "no-senders", name: "Reply-To", sender: "<>", raw: "Reply-To: anne@example.org\n\n"},
 		{rule: "banned-address", name: "nobody"},
 		{rule: "banned-address", name: "From", settings: []string{"ban_list", "x@y.org\nANNE@example.org"}, want: "-: anne@example.org"},
 		{rule: "banned-address", name: "pattern", settings: []string{"ban_list", "^.*@EXAMPLE\\.org$"}, want: "-: banned"},
 		{rule: "banned-address", name: "envelope", settings: []string{"ban_list", "zed@example.net"}, sender: "zed@example.net", want: "-: zed"},
+		{rule: "banned-address", name: "site", settings: []string{"site_ban_list", "^@?anne@"}, want: "-: banned from this site"},
+		{rule: "banned-address", name: "Reply-To", settings: []string{"ban_list", "zed@example.net"}, raw: "Reply-To: zed@example.net\n" + plain, want: "-: zed"},
+		{rule: "banned-address", name: "IDN, either way of writing", settings: []string{"ban_list", "zed@bücher.example"}, raw: "From: <zed@xn--bcher-kva.example>\n\n", want: "-: banned"},
+		{rule: "banned-address", name: "quoted local part", settings: []string{"ban_list", `"z ed"@example.net`}, raw: "From: \"z ed\"@example.net\n\n", want: "-: banned"},
+		{rule: "banned-address", name: "comments", settings: []string{"ban_list", "zed@example.net"}, raw: "From: (a) zed@example.net (b)\n\n", want: "-: zed"},
 		{rule: "banned-address", name: "others", settings: []string{"ban_list", "zed@example.net"}},
 	}
 }
@@ -111,6 +141,8 @@ func moderationCases() []ruleCase {
 		{rule: "member-moderation", name: "default", settings: []string{"default_member_action", "hold"}, want: "hold: anne"},
 		{rule: "member-moderation", name: "own", members: changed("anne@example.org", lists.ActionDiscard), want: "discard: anne"},
 		{rule: "member-moderation", name: "own defer", members: changed("anne@example.org", lists.ActionDefer), settings: []string{"default_member_action", "hold"}},
+		{rule: "member-moderation", name: "announce list", settings: []string{"allow_list_posts", "no"}, want: "hold: anne"},
+		{rule: "member-moderation", name: "announcer", members: changed("anne@example.org", lists.ActionAccept), settings: []string{"allow_list_posts", "no"}, want: "accept: anne"},
 		{rule: "member-moderation", name: "accept", members: changed("anne@example.org", lists.ActionAccept), want: "accept: anne"},
 		{rule: "member-moderation", name: "accept for one only", members: changed("anne@example.org", lists.ActionAccept), raw: from("anne@example.org, bart@example.org")},
 		{rule: "member-moderation", name: "accept beside a stranger", members: changed("anne@example.org", lists.ActionAccept), raw: from("anne@example.org, zed@example.net")},
@@ -130,6 +162,15 @@ func moderationCases() []ruleCase {
 		{rule: "nonmember-moderation", name: "accepted", settings: []string{"accept_these_nonmembers", "^zed@"}, raw: from("zed@example.net"), want: "accept: zed"},
 		{rule: "nonmember-moderation", name: "accept beside a member", settings: []string{"accept_these_nonmembers", "^zed@"}, raw: from("anne@example.org, zed@example.net")},
 		{rule: "nonmember-moderation", name: "discarded", settings: []string{"discard_these_nonmembers", "zed@example.net"}, raw: from("zed@example.net"), want: "discard: zed"},
+		{rule: "nonmember-moderation", name: "no From", settings: []string{"default_nonmember_action", "accept"}, raw: "To: ant@lists.example.com\n\n", want: "hold: unreadable"},
+		{rule: "nonmember-moderation", name: "unreadable From", settings: []string{"default_nonmember_action", "defer"}, raw: from("undisclosed"), want: "hold: unreadable"},
+		{rule: "nonmember-moderation", name: "group", raw: from("friends: anne@example.org, zed@example.net;"), want: "hold: zed"},
+		{rule: "nonmember-moderation", name: "raw 8-bit name", raw: from("J\xfcrgen <anne@example.org>")},
+		{rule: "nonmember-moderation", name: "announce list", settings: []string{"allow_list_posts", "no", "default_nonmember_action", "accept"}, raw: from("zed@example.net"), want: "hold: zed"},
+		{rule: "nonmember-moderation", name: "member of another list", settings: []string{"accept_these_nonmembers", "@bee@lists.example.com"}, raw: from("bea@example.org"), want: "accept: bea"},
+		{rule: "nonmember-moderation", name: "member of no other list", settings: []string{"accept_these_nonmembers", "@bee@lists.example.com"}, raw: from("zed@example.net"), want: "hold: zed"},
+		{rule: "nonmember-moderation", name: "a list that is not there", settings: []string{"accept_these_nonmembers", "@cow@lists.example.com"}, raw: from("bea@example.org"), want: "hold: bea"},
+		{rule: "nonmember-moderation", name: "rejected with a notice", settings: []string{"reject_these_nonmembers", "^.*", "nonmember_rejection_notice", "Members only."}, raw: from("zed@example.net"), want: "reject: zed"},
 		{rule: "nonmember-moderation", name: "open list", settings: []string{"default_nonmember_action", "defer"}, raw: from("zed@example.net")},
 	}
 }
@@ -151,6 +192,9 @@ func contentCases(t *testing.T) []ruleCase {
 		{rule: "approved", name: "second line", settings: []string{"moderator_password", "s3cret"}, raw: head + "\nhello\nApproved: s3cret\n"},
 		{rule: "approved", name: "wrong in the first line", settings: []string{"moderator_password", "s3cret"}, raw: head + "\nApproved: other\n"},
 		{rule: "approved", name: "still to be read", settings: []string{"moderator_password", "s3cret"}, raw: head + "\nApproved: s3cret\nas I said, s3cret\n", want: "reject: cannot be removed"},
+		{rule: "approved", name: "HTML only", settings: []string{"moderator_password", "s3cret"}, raw: head + "Content-Type: text/html\n\n<div>Approved:&nbsp;s3<b>cret</b></div><p>hello</p>", want: "-: first line"},
+		{rule: "approved", name: "HTML, wrong", settings: []string{"moderator_password", "s3cret"}, raw: head + "Content-Type: text/html\n\n<div>Approved: s3cre</div>"},
+		{rule: "approved", name: "an attachment's first line", settings: []string{"moderator_password", "s3cret"}, raw: head + "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b\n\nApproved: s3cret\n--b--\n"},
 		{rule: "approved", name: "a sentence", settings: []string{"moderator_password", "s3cret"}, raw: head + "\nApproved: yes\nyes, they did\n"},
 		{rule: "loop", name: "first time", raw: "Delivered-To: ant@lists.example.com\nList-Post: <mailto:ant@lists.example.com>\nX-BeenThere: bee@lists.example.com\n" + plain},
 		{rule: "loop", name: "X-BeenThere", raw: "X-BeenThere: bee@x.org\nX-BeenThere: Ant@lists.example.com\n" + plain, want: "-: X-BeenThere"},
@@ -162,10 +206,28 @@ func contentCases(t *testing.T) []ruleCase {
 		{rule: "header-match", name: "own action", settings: []string{"header_matches", "discard X-Spam: ^yes\nhold Subject: hi"}, raw: "X-Spam: YES, it is\n" + plain, want: "discard: X-Spam"},
 		{rule: "header-match", name: "default action", settings: []string{"header_matches", "Subject: hi"}, want: "-: Subject"},
 		{rule: "header-match", name: "defer ends the search", settings: []string{"header_matches", "defer Subject: hi\nhold Subject: h"}},
+		{rule: "header-match", name: "site", settings: []string{"header_checks", "discard X-Spam-Flag: ^yes"}, raw: "X-Spam-Flag: YES\n" + plain, want: "discard: X-Spam-Flag"},
+		{rule: "header-match", name: "site before list", settings: []string{"header_checks", "discard X-Spam-Flag: ^yes", "header_matches", "accept Subject: hi"}, raw: "X-Spam-Flag: YES\n" + plain, want: "discard: X-Spam-Flag"},
+		{rule: "header-match", name: "comment", settings: []string{"header_matches", "# hold Subject: hi"}},
 		{rule: "header-match", name: "raw text of an unknown charset", settings: []string{"header_matches", "hold Subject: klingon"}, raw: "Subject: =?x-klingon-7?B?dGVzdA==?=\n\n", want: "hold: Subject"},
 		{rule: "header-match", name: "decoded text", settings: []string{"header_matches", "hold Subject: ^spam"}, raw: "Subject: =?utf-8?q?sp=61m?=\n\n", want: "hold: Subject"},
 		{rule: "suspicious-header", name: "hit", settings: []string{"bounce_matching_headers", "From: anne"}, want: "-: From"},
 		{rule: "suspicious-header", name: "miss", settings: []string{"bounce_matching_headers", "From: ^zed"}},
+		{rule: "dmarc-mitigation", name: "off", raw: "From: a@strict.example\n\n"},
+		{rule: "dmarc-mitigation", name: "reject", settings: []string{"dmarc_mitigate_action", "reject"}, raw: "From: a@strict.example\n\n", want: "reject: strict.example"},
+		{rule: "dmarc-mitigation", name: "discard", settings: []string{"dmarc_mitigate_action", "discard"}, raw: "From: x@y.org, a@strict.example\n\n", want: "discard: strict.example"},
+		{rule: "dmarc-mitigation", name: "the handlers rewrite", settings: []string{"dmarc_mitigate_action", "munge_from"}, raw: "From: a@strict.example\n\n"},
+		{rule: "dmarc-mitigation", name: "nothing published", settings: []string{"dmarc_mitigate_action", "reject"}},
+		{rule: "dmarc-mitigation", name: "named", settings: []string{"dmarc_mitigate_action", "reject", "dmarc_addresses", "^.*@example\\.org$"}, want: "reject: dmarc_addresses"},
+		{rule: "news-moderation", name: "never"},
+		{rule: "auto-submitted", name: "no", raw: "Auto-Submitted: no\n" + plain},
+		{rule: "auto-submitted", name: "a program's own mail", raw: "Auto-Submitted: auto-generated\n" + plain},
+		{rule: "auto-submitted", name: "an answer", raw: "auto-submitted: Auto-Replied (vacation); x=y\n" + plain, want: "-: machine"},
+		{rule: "auto-submitted", name: "an answer without comment", raw: "auto-submitted: Auto-Replied; x=y\n" + plain, want: "-: machine"},
+		{rule: "rate-limit", name: "off"},
+		{rule: "rate-limit", name: "author", settings: []string{"max_posts_per_sender", "3"}, want: "-: 3 posts of this author"},
+		{rule: "rate-limit", name: "author, below", settings: []string{"max_posts_per_sender", "4"}},
+		{rule: "rate-limit", name: "list", settings: []string{"max_posts_per_list", "7"}, want: "-: 7 posts to the list"},
 		{rule: "emergency", name: "off"},
 		{rule: "emergency", name: "on", settings: []string{"emergency", "yes"}, want: "-: emergency"},
 		{rule: "administrivia", name: "text"},
@@ -193,6 +255,7 @@ func contentCases(t *testing.T) []ruleCase {
 		{rule: "digests", name: "off", raw: "Subject: Re: Ant Digest, Vol 3, Issue 4\n\n"},
 		{rule: "digests", name: "subject", settings: []string{"hold_digest", "yes"}, raw: "Subject: Re: Ant Digest, Vol 3, Issue 4\n\n", want: "-: subject"},
 		{rule: "digests", name: "quoted", settings: []string{"hold_digest", "yes"}, raw: head + "\n" + strings.Repeat("> "+strings.Repeat("-", 30)+"\n", 4), want: "-: quotes"},
+		{rule: "digests", name: "masthead", settings: []string{"hold_digest", "yes"}, raw: head + "\n> Send Ant mailing list submissions to\n> \tant@lists.example.com\n>\n> To subscribe or unsubscribe via email\n> You can reach the person managing the list at\n> Today's Topics:\n", want: "-: quotes"},
 		{rule: "digests", name: "a line or two", settings: []string{"hold_digest", "yes"}, raw: head + "\n" + strings.Repeat(strings.Repeat("-", 30)+"\n", 3)},
 	}
 }
@@ -204,12 +267,15 @@ func TestEveryRuleHasCases(t *testing.T) {
 			continue
 		}
 		for _, want := range []bool{true, false} {
+			if want && r.Name == "news-moderation" {
+				continue
+			}
 			if !slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == r.Name && (c.want != "") == want }) {
 				t.Errorf("rule %s: no case with hit=%v", r.Name, want)
 			}
 		}
-		if r.Doc == "" || r.Action == "" {
-			t.Errorf("rule %s: no doc or action", r.Name)
+		if r.Doc == "" {
+			t.Errorf("rule %s: no doc", r.Name)
 		}
 	}
 }

@@ -1,35 +1,37 @@
 package rules
 
 import (
-	"context"
+	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 )
 
-// nullSender: reports, vacation notes and the like are never distributed, and, being
-// discarded, never answered (RFC 5321 §4.5.5).
-func nullSender(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	if !p.Sender.Null() {
-		return nil, nil
+// Senders are the readable addresses of the places that sender_headers names, in its
+// order. The first is the one to name in notices.
+func Senders(p *lists.Post) []mailaddr.Address {
+	var out []mailaddr.Address
+	for _, name := range strings.Fields(p.List.Settings.Text("sender_headers")) {
+		switch {
+		case name != "from_":
+			out = append(out, p.Message.Addresses(name)...)
+		case !p.Sender.Null():
+			out = append(out, p.Sender)
+		}
 	}
-	return hit("the envelope sender is empty")
-}
-
-func noSenders(_ context.Context, p *lists.Post) (*lists.Hit, error) {
-	if len(p.Message.Addresses("From")) > 0 {
-		return nil, nil
-	}
-	return hit("From has no readable address")
+	return out
 }
 
 // authors are the addresses that have to pass moderation: each of every From field,
-// null where it cannot be read, and the envelope sender if the list wants that.
-// Reply-To and Sender make nobody a member.
+// null where it cannot be read or is missing, and the envelope sender if the list wants
+// that. Reply-To and Sender make nobody a member.
 func authors(p *lists.Post) []mailaddr.Address {
 	var out []mailaddr.Address
 	for _, b := range p.Message.Mailboxes("From") {
 		out = append(out, b.Address)
+	}
+	if len(out) == 0 {
+		out = append(out, "")
 	}
 	if p.List.Settings.Bool("moderate_envelope_sender") {
 		out = append(out, p.Sender)

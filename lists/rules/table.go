@@ -1,32 +1,35 @@
 package rules
 
-import "qrunner/lists"
-
-// Posting is the order in which a post to the list is judged: the first hit whose
-// action is not defer decides.
+// Posting is the order in which a post to the list is judged: Mailman's default posting
+// chain, and three rules of our own. The first hit that leads to a chain decides; a hit
+// without one is noted, and "any" holds the post in the end.
 var Posting = []Rule{
-	{"null-sender", nullSender, lists.ActionDiscard, "The envelope sender is empty: a report or an automatic answer."},
-	{"no-senders", noSenders, lists.ActionHold, "From has no readable address."},
-	{"approved", approved, lists.ActionAccept, "The post carries the moderator's password."},
-	{"loop", loop, lists.ActionDiscard, "The post has been through this list already, or through a hundred hosts."},
-	{"banned-address", bannedAddress, lists.ActionDiscard, "A sender is on the ban list."},
-	{"header-match", headerMatch, lists.ActionHold, "A header field is as header_matches says."},
-	{"emergency", emergency, lists.ActionHold, "The list is in emergency mode."},
-	{"member-moderation", memberModeration, lists.ActionHold, "The author is a member who is moderated."},
-	{"nonmember-moderation", nonmemberModeration, lists.ActionHold, "An author is not a member."},
-	{"administrivia", administrivia, lists.ActionDefer, "The post looks like a command."},
-	{"implicit-dest", implicitDest, lists.ActionDefer, "The list is not named in To or Cc."},
-	{"max-recipients", maxRecipients, lists.ActionDefer, "Too many addresses in To and Cc."},
-	{"max-size", maxSize, lists.ActionDefer, "The post is too large."},
-	{"no-subject", noSubject, lists.ActionDefer, "The post has no subject."},
-	{"digests", digests, lists.ActionDefer, "The post answers a digest as a whole."},
-	{"suspicious-header", suspiciousHeader, lists.ActionDefer, "A header field is as bounce_matching_headers says."},
-	{"any", anyHit, lists.ActionHold, "One of the rules before has a hit."},
-	{"truth", truth, lists.ActionAccept, "Always."},
+	{"null-sender", nullSender, "discard", "The envelope sender is empty: a report or an automatic answer. (Ours.)"},
+	{"dmarc-mitigation", dmarcMitigation, "dmarc", "The author's domain publishes a DMARC policy, and the list does not take such posts."},
+	{"no-senders", noSenders, "discard", "No field of sender_headers has a readable address."},
+	{"approved", approved, "accept", "The post carries the moderator's password."},
+	{"loop", loop, "discard", "The post has been through this list already, or through a hundred hosts."},
+	{"banned-address", bannedAddress, "discard", "A sender is on the list's or the site's ban list."},
+	{"header-match", headerMatch, "hold", "A header field is as header_checks or header_matches says."},
+	{"emergency", emergency, "hold", "The list is in emergency mode."},
+	{"rate-limit", rateLimit, "hold", "Too many posts of this author, or to this list, within an hour. (Ours.)"},
+	{"member-moderation", memberModeration, "moderation", "An author is a member who is moderated."},
+	{"nonmember-moderation", nonmemberModeration, "moderation", "An author is not a member."},
+	{"auto-submitted", autoSubmitted, "", "The post is a machine's answer. (Ours.)"},
+	{"administrivia", administrivia, "", "The post looks like a command."},
+	{"implicit-dest", implicitDest, "", "The list is not named in To or Cc."},
+	{"max-recipients", maxRecipients, "", "Too many addresses in To and Cc."},
+	{"max-size", maxSize, "", "The post is too large."},
+	{"news-moderation", newsModeration, "", "The list feeds a moderated newsgroup; there is no gateway, so it never has a hit."},
+	{"no-subject", noSubject, "", "The post has no subject."},
+	{"digests", digests, "", "The post answers a digest as a whole."},
+	{"suspicious-header", suspiciousHeader, "", "A header field is as bounce_matching_headers says."},
+	{"any", anyHit, "hold", "One of the rules before has a hit."},
+	{"truth", truth, "accept", "Always."},
 }
 
 // Owner is the order for mail to the owners. Reports reach them; only a loop is cut.
 var Owner = []Rule{
-	{"loop", ownerLoop, lists.ActionDiscard, "The mail went to these owners already, or through a hundred hosts."},
-	{"truth", truth, lists.ActionAccept, "Always."},
+	{"loop", ownerLoop, "discard", "The mail went to these owners already, or through a hundred hosts."},
+	{"truth", truth, "accept", "Always."},
 }

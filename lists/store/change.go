@@ -35,6 +35,7 @@ var kinds = map[string]func(json.RawMessage) (Change, error){
 	"mark_seen":      decode[MarkSeen],
 	"open_handover":  decode[OpenHandover],
 	"close_handover": decode[CloseHandover],
+	"add_count":      decode[AddCount],
 	"mark_attempt":   decode[MarkAttempt],
 	"clear_attempt":  decode[ClearAttempt],
 }

@@ -16,7 +16,7 @@ type SetSetting struct {
 // Kind implements Change.
 func (SetSetting) Kind() string { return "set_setting" }
 
-func (c SetSetting) check(*State) error { return lists.CheckSetting(c.Name, c.Value) }
+func (c SetSetting) check(*State) error { return lists.CheckListSetting(c.Name, c.Value) }
 
 func (c SetSetting) apply(d *draft) {
 	d.ownOverrides()
@@ -46,6 +46,7 @@ func (c UnsetSetting) apply(d *draft) {
 
 // ownOverrides copies the map that is shared with the state the draft began from.
 func (d *draft) ownOverrides() {
+	d.settings = nil
 	if d.overridesOwn {
 		return
 	}

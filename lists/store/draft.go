@@ -12,7 +12,8 @@ type draft struct {
 	State
 	at           time.Time // of the record that is being applied
 	overridesOwn bool
-	expired      []seen // scratch
+	expired      []seen  // scratch
+	ended        []count // scratch
 }
 
 // emptyState is a list before its first record.
@@ -21,6 +22,7 @@ func emptyState(id lists.ID, incarnation string) State {
 		id: id, incarnation: incarnation, nextMember: 1,
 		roster: newRoster(), handovers: newSet(lessHandover), held: newSet(lessHeld),
 		seen: newSet(lessSeenKey), seenEnd: newSet(lessSeenEnd), attempts: newSet(lessAttempt),
+		counts: newSet(lessCountKey), countEnd: newSet(lessCountEnd),
 	}
 }
 
@@ -29,6 +31,7 @@ func (s *State) edit() *draft {
 	d := &draft{State: *s}
 	d.list = nil
 	d.roster, d.handovers, d.held = s.roster.clone(), s.handovers.clone(), s.held.clone()
+	d.counts, d.countEnd = s.counts.clone(), s.countEnd.clone()
 	d.seen, d.seenEnd, d.attempts = s.seen.clone(), s.seenEnd.clone(), s.attempts.clone()
 	return d
 }

@@ -29,6 +29,7 @@ type snapshotHead struct {
 	Held        int               `json:"held"`
 	Seen        int               `json:"seen"`
 	Attempts    int               `json:"attempts"`
+	Counts      int               `json:"counts,omitempty"`
 }
 
 func (s *State) head() snapshotHead {
@@ -37,7 +38,7 @@ func (s *State) head() snapshotHead {
 		Grant: s.grant, Unclean: s.unclean, NextMember: s.nextMember, PostID: s.postID,
 		Opened: s.opened, Overrides: s.overrides,
 		Members: s.roster.len(), Handovers: s.handovers.len(), Held: s.held.len(),
-		Seen: s.seen.len(), Attempts: s.attempts.len(),
+		Seen: s.seen.len(), Attempts: s.attempts.len(), Counts: s.counts.len(),
 	}
 }
 
@@ -56,6 +57,7 @@ func writeSnapshot(w io.Writer, s *State) error {
 	lines(f, s.held)
 	lines(f, s.seen)
 	lines(f, s.attempts)
+	lines(f, s.counts)
 	return f.end()
 }
 
@@ -104,6 +106,9 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	for m := range s.seen.all() {
 		s.seenEnd.put(m)
 	}
+	for c := range s.counts.all() {
+		s.countEnd.put(c)
+	}
 	return &s, s.counted(h)
 }
 
@@ -128,13 +133,16 @@ func (s *State) readThings(d *deframer, h snapshotHead) error {
 	if err := readLines(d, h.Seen, s.seen); err != nil {
 		return err
 	}
-	return readLines(d, h.Attempts, s.attempts)
+	if err := readLines(d, h.Attempts, s.attempts); err != nil {
+		return err
+	}
+	return readLines(d, h.Counts, s.counts)
 }
 
 // counted confirms that no two lines were about the same thing.
 func (s *State) counted(h snapshotHead) error {
 	if got := s.head(); got.Members != h.Members || got.Handovers != h.Handovers || got.Held != h.Held ||
-		got.Seen != h.Seen || got.Attempts != h.Attempts || h.N == 0 {
+		got.Seen != h.Seen || got.Attempts != h.Attempts || got.Counts != h.Counts || h.N == 0 {
 		return fmt.Errorf("counts %+v, want %+v", got, h)
 	}
 	return nil

@@ -34,9 +34,12 @@ type State struct {
 	seen       *set[seen]
 	seenEnd    *set[seen]
 	attempts   *set[attempt]
+	counts     *set[count]
+	countEnd   *set[count]
 
-	levels func(lists.ID) []lists.Level // settings below the list's own
-	list   func() *lists.List
+	levels   func(lists.ID) []lists.Level // settings below the list's own
+	settings func() *lists.Settings       // shared by states with the same overrides
+	list     func() *lists.List
 }
 
 // List is what rules and handlers see of the list.
@@ -77,6 +80,14 @@ func (s *State) Seen(key string) (time.Time, bool) {
 	return m.At, ok
 }
 
+// Count is how often AddCount was called under a key, in the count that runs at a time.
+func (s *State) Count(key string, at time.Time) int {
+	if c, ok := s.counts.get(count{Key: key}); ok && c.Until.After(at) {
+		return c.N
+	}
+	return 0
+}
+
 // Attempt gives the marks of an entry.
 func (s *State) Attempt(entry string) (Attempt, bool) {
 	a, ok := s.attempts.get(attempt{Entry: entry})
@@ -95,15 +106,20 @@ func (s *State) Overrides() map[string]string {
 // seal makes the state ready for readers. levels are the settings below the list's.
 func (s *State) seal(levels func(lists.ID) []lists.Level) {
 	s.levels = levels
+	if s.settings == nil {
+		id, own := s.id, s.overrides
+		s.settings = sync.OnceValue(func() *lists.Settings {
+			var ls []lists.Level
+			if levels != nil {
+				ls = slices.Clone(levels(id))
+			}
+			return lists.Resolve(append(ls, lists.Level{Name: "list", Values: own})...)
+		})
+	}
 	s.list = sync.OnceValue(func() *lists.List {
-		var ls []lists.Level
-		if levels != nil {
-			ls = slices.Clone(levels(s.id))
-		}
 		return &lists.List{
 			ID: s.id, Incarnation: s.incarnation, Version: s.version, PostID: s.postID,
-			Settings: lists.Resolve(append(ls, lists.Level{Name: "list", Values: s.overrides})...),
-			Roster:   s.roster,
+			Settings: s.settings(), Roster: s.roster,
 		}
 	})
 }
