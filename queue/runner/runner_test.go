@@ -365,3 +365,28 @@ func TestEntryThatCannotBeReadKeepsNobodyUp(t *testing.T) {
 		}
 	})
 }
+
+// TestListedAndNotThereIsNoTightLoop: an NFS client can list a name and say for half a
+// minute that it is not there.
+func TestListedAndNotThereIsNoTightLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hidden queue.ID
+		opens := 0
+		until := time.Now().Add(30 * time.Second)
+		f := fsys.Observed(share(t), fsys.Hook{Before: func(op, name string) error {
+			if op == "open" && hidden != "" && strings.HasSuffix(name, string(hidden)) && time.Now().Before(until) {
+				if opens++; opens > 1000 {
+					panic("tight loop") // the bubble's clock would stand still for ever
+				}
+				return syscall.ENOENT
+			}
+			return nil
+		}})
+		h := newHost(t, f, "a", done)
+		hidden = h.put(t, ant, "hidden")
+		h.runFor(t, time.Minute)
+		if n := h.count(t, queue.In, ant); n != 0 || opens > 100 {
+			t.Errorf("%d entries left, opened %d times", n, opens)
+		}
+	})
+}

@@ -52,7 +52,7 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 	if err := s.r.cfg.Spool.Recover(ctx, s.h); err != nil {
 		return false, fmt.Errorf("recover list %s: %w", s.list, err)
 	}
-	for stop.Err() == nil {
+	for idle := 0; stop.Err() == nil; {
 		if time.Now().After(s.ends) {
 			return true, nil
 		}
@@ -61,6 +61,7 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		if n > 0 {
+			idle = 0
 			continue
 		}
 		if empty, err := s.tidy(ctx); err != nil || empty {
@@ -68,6 +69,12 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 		}
 		for id, err := range s.left {
 			return false, &leftError{n: len(s.left), id: id, err: err}
+		}
+		// What a listing hid until then is found now. What is listed and still not
+		// there to be opened (an NFS client may say so for half a minute), or still
+		// to be carried out, waits for the next walk.
+		if idle++; idle > 1 {
+			return false, nil
 		}
 	}
 	return true, nil
