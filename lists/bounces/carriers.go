@@ -1,6 +1,5 @@
 package bounces
 
-
 // carriers reads Japanese mobile carriers (au, EZweb, KDDI).
 func carriers(m *mail) []Result {
 	if !m.fromDomain("ezweb.ne.jp", "au.com", "dion.ne.jp") {

@@ -27,7 +27,15 @@ func (m *mail) daemon() bool {
 
 // daemonName recognises the names that mail systems send reports by.
 func daemonName(local string) bool {
-	local = strings.NewReplacer("_", "-", ".", "-", `"`, "").Replace(local)
+	local = strings.Map(func(r rune) rune {
+		switch r {
+		case '_', '.':
+			return '-'
+		case '"':
+			return -1
+		}
+		return r
+	}, local)
 	for _, n := range []string{"mailer-daemon", "postmaster", "poostmaster", "post-master", "mdaemon", "mail-daemon", "maildaemon", "mail-delivery",
 		"mailerdaemon", "system administrator", "smtp-mail-service", "microsoftexchange", "ndr", "mailadm", "non-delivery"} {
 		if strings.HasPrefix(local, n) || strings.HasSuffix(local, n) {

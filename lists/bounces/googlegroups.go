@@ -1,6 +1,5 @@
 package bounces
 
-
 // googleGroups reads that a group does not exist or takes no posts of ours, in any
 // language: the text names the poster, the header the group.
 func googleGroups(m *mail) []Result {

@@ -1,6 +1,5 @@
 package bounces
 
-
 // mailMarshal reads MailMarshal: what went wrong, then "recipients were affected:".
 func mailMarshal(m *mail) []Result {
 	i := m.after("following recipients were affected")

@@ -1,6 +1,5 @@
 package bounces
 
-
 // openSMTPD reads "address: what" below "the following list of recipients:".
 func openSMTPD(m *mail) []Result {
 	if !m.has("this is the mailer-daemon, please do not reply") {

@@ -1,6 +1,5 @@
 package bounces
 
-
 // sieve reads reject of Sieve (RFC 5429) sent as a disposition notification: "Your
 // message to <address> was automatically rejected:".
 func sieve(m *mail) []Result {

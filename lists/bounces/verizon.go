@@ -1,6 +1,5 @@
 package bounces
 
-
 // verizon reads Verizon's gateway to phones: the recipient stands in a "To:" of its own.
 func verizon(m *mail) []Result {
 	if !m.has("could not be delivered to mobile") {
