@@ -75,10 +75,21 @@ type bodyWriter struct {
 	limit int64
 	total int64
 	buf   []byte
+	line  []byte // scratch
 }
 
 func (w *bodyWriter) writeSqueezed(line []byte) {
-	write(w, appendSqueezed(make([]byte, 0, len(line)), line))
+	w.line = w.line[:0]
+	for len(line) > 0 {
+		i := bytes.IndexAny(line, " \t")
+		if i < 0 {
+			break
+		}
+		w.line = append(append(w.line, line[:i]...), ' ')
+		line = bytes.TrimLeft(line[i:], " \t")
+	}
+	w.line = append(w.line, line...)
+	write(w, w.line)
 }
 
 func (w *bodyWriter) flush() {
