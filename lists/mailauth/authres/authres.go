@@ -1,48 +1,151 @@
-// Package authres reads what our own mail systems found out about a message's senders:
-// the Authentication-Results fields of RFC 8601.
+// Package authres reads and writes Authentication-Results (RFC 8601): what a mail
+// system found out about who sent a message.
 package authres
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/emersion/go-msgauth/authres"
 
 	"qrunner/lists/message"
 )
 
-// Vouches reports whether a field that was written under one of the trusted names
-// (authserv-ids, in any case) says that the message comes from domain, the domain of its
-// From: DMARC passed for it, or a DKIM signature of it, or of a domain above it, is
-// valid. Whoever runs the trusted names takes forged fields of these names off at the
-// border (RFC 8601 §5); a field that cannot be read vouches for nothing.
-func Vouches(m *message.Message, trusted []string, domain string) bool {
-	if domain == "" || len(trusted) == 0 {
-		return false
-	}
-	for _, v := range m.All("Authentication-Results") {
-		id, results, err := authres.Parse(v)
-		id, _, _ = strings.Cut(strings.TrimSpace(id), " ") // a version may follow
-		known := slices.ContainsFunc(trusted, func(t string) bool { return strings.EqualFold(t, id) })
-		if err == nil && known && slices.ContainsFunc(results, func(r authres.Result) bool { return passes(r, domain) }) {
-			return true
+// Field is the name of the header field.
+const Field = "Authentication-Results"
+
+// ErrSyntax: the value is no list of results.
+var ErrSyntax = errors.New("malformed Authentication-Results")
+
+// The results that this program writes (§2.7.1, §2.7.3, RFC 8617 §4.4).
+const (
+	None      = "none"
+	Pass      = "pass"
+	Fail      = "fail"
+	Policy    = "policy"
+	Neutral   = "neutral"
+	TempError = "temperror"
+	PermError = "permerror"
+)
+
+// Result is what one method found.
+type Result struct {
+	Method string // in lower case: "dkim"
+	Value  string // in lower case: "pass"
+	Reason string
+	Props  []Property
+	// Text is the result as it was written, unfolded, comments included. Written by
+	// Parse; Format uses it if it is there.
+	Text string
+}
+
+// Property is what a result is about: header.d=example.org.
+type Property struct{ Type, Name, Value string }
+
+// Results is one field: who tested, and what came of it.
+type Results struct {
+	ID      string // the authserv-id, as written
+	Results []Result
+}
+
+// Get is the value of a property, or "".
+func (r Result) Get(kind, name string) string {
+	for _, p := range r.Props {
+		if p.Type == kind && p.Name == name {
+			return p.Value
 		}
 	}
-	return false
+	return ""
 }
 
-func passes(r authres.Result, domain string) bool {
-	switch r := r.(type) {
-	case *authres.DMARCResult:
-		return r.Value == authres.ResultPass && strings.EqualFold(r.From, domain)
-	case *authres.DKIMResult:
-		return r.Value == authres.ResultPass && covers(r.Domain, domain)
+// Of returns the results that any of the named systems wrote into a message, one
+// Results per system, in the order of the fields; names are compared without case.
+// Only what the own mail system wrote means anything, and only if that system
+// removes forged ones.
+func Of(m *message.Message, ids ...string) []Results {
+	var out []Results
+	for _, v := range m.All(Field) {
+		r, err := Parse(v)
+		if err != nil || !Named(r.ID, ids) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o Results) bool { return strings.EqualFold(o.ID, r.ID) })
+		if i < 0 {
+			out = append(out, r)
+			continue
+		}
+		out[i].Results = append(out[i].Results, r.Results...)
 	}
-	return false
+	return out
 }
 
-// covers: a signature of example.org speaks for news.example.org, one of org for nobody.
-func covers(signer, domain string) bool {
-	signer = strings.ToLower(signer)
-	return strings.EqualFold(signer, domain) || strings.Contains(signer, ".") && strings.HasSuffix(strings.ToLower(domain), "."+signer)
+// Remove takes away what claims to come from one of the named systems (§5), and what
+// cannot be read: a reader more lenient than we are might believe it.
+func Remove(m *message.Message, ids ...string) {
+	m.DelFunc(func(f message.Field) bool {
+		if !strings.EqualFold(f.Name, Field) {
+			return false
+		}
+		id, _, err := authservID(&scanner{in: f.Value()})
+		return err != nil || Named(id, ids)
+	})
+}
+
+// Named reports whether id is one of ids, without case.
+func Named(id string, ids []string) bool {
+	return slices.ContainsFunc(ids, func(s string) bool { return strings.EqualFold(s, id) })
+}
+
+// Format writes the value of a field; without results it says so (§2.2: "none").
+func Format(r Results) string {
+	parts := []string{token(r.ID)}
+	for _, x := range r.Results {
+		parts = append(parts, x.String())
+	}
+	if len(r.Results) == 0 {
+		parts = append(parts, "none")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// String is the result as a field carries it.
+func (r Result) String() string {
+	if r.Text != "" {
+		return r.Text
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s=%s", r.Method, r.Value)
+	if r.Reason != "" {
+		fmt.Fprintf(&b, " reason=%s", quote(r.Reason))
+	}
+	for _, p := range r.Props {
+		fmt.Fprintf(&b, " %s.%s=%s", p.Type, p.Name, pvalue(p.Value))
+	}
+	return b.String()
+}
+
+// token writes a value as a token if it is one, else as a quoted string.
+func token(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !tokenRune(r) }) {
+		return s
+	}
+	return quote(s)
+}
+
+// pvalue may hold an address too (§2.2).
+func pvalue(s string) string {
+	local, domain, ok := strings.Cut(s, "@")
+	if ok && token(domain) == domain && (local == "" || token(local) == local) {
+		return s
+	}
+	return token(s)
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(message.OneLine(s)) + `"`
+}
+
+// tokenRune: a token of MIME (RFC 2045 §5.1).
+func tokenRune(r rune) bool {
+	return r > ' ' && r < 0x7f && !strings.ContainsRune(`()<>@,;:\"/[]?=`, r)
 }
