@@ -27,15 +27,13 @@ func startPostfix(t *testing.T, name string, params ...string) *postfix {
 	need(t, "postfix")
 	needRoot(t)
 	p := &postfix{t: t, dir: postfixDir(t), addr: freePort(t)}
-	p.write("main.cf", strings.ReplaceAll(strings.Join(append([]string{
-		"compatibility_level = 3.6", "queue_directory = {dir}/queue", "data_directory = {dir}/data",
-		"mail_owner = postfix", "setgid_group = postdrop", "myhostname = " + name + ".example", "mydestination =",
-		"inet_interfaces = 127.0.0.1", "inet_protocols = ipv4", "mynetworks = 127.0.0.0/8", "disable_dns_lookups = yes",
-		"smtp_host_lookup = native", "maillog_file = {dir}/log", "maillog_file_prefixes = {dir}", "alias_maps =",
-		"alias_database =", "biff = no", "in_flow_delay = 0", "default_process_limit = 20", "smtpd_client_connection_count_limit = 0",
-		"smtpd_recipient_limit = 2000", "minimal_backoff_time = 1s", "maximal_backoff_time = 2s", "queue_run_delay = 1s",
-		"smtpd_relay_restrictions = permit_mynetworks, reject", "smtpd_peername_lookup = no",
-	}, params...), "\n")+"\n", "{dir}", p.dir))
+	text := strings.Join(params, "\n") + "\n"
+	for _, line := range defaultMainCf {
+		if key, _, _ := strings.Cut(line, " ="); !strings.Contains("\n"+text, "\n"+key+" =") {
+			text += line + "\n"
+		}
+	}
+	p.write("main.cf", strings.ReplaceAll(text+"myhostname = "+name+".example\n", "{dir}", p.dir))
 	p.write("master.cf", strings.ReplaceAll(masterCf, "{smtpd}", p.addr))
 	for _, d := range []string{"queue", "data"} {
 		if err := os.Mkdir(filepath.Join(p.dir, d), 0o755); err != nil {
@@ -47,6 +45,17 @@ func startPostfix(t *testing.T, name string, params ...string) *postfix {
 	}
 	p.start()
 	return p
+}
+
+// defaultMainCf is what a test's instance has unless the test says otherwise.
+var defaultMainCf = []string{
+	"compatibility_level = 3.6", "queue_directory = {dir}/queue", "data_directory = {dir}/data",
+	"mail_owner = postfix", "setgid_group = postdrop", "mydestination =", "inet_interfaces = 127.0.0.1",
+	"inet_protocols = ipv4", "mynetworks = 127.0.0.0/8", "disable_dns_lookups = yes", "smtp_host_lookup = native",
+	"maillog_file = {dir}/log", "maillog_file_prefixes = {dir}", "alias_maps =", "alias_database =", "biff = no",
+	"in_flow_delay = 0", "default_process_limit = 20", "smtpd_client_connection_count_limit = 0",
+	"smtpd_recipient_limit = 2000", "minimal_backoff_time = 1s", "maximal_backoff_time = 2s", "queue_run_delay = 1s",
+	"smtpd_relay_restrictions = permit_mynetworks, reject", "smtpd_peername_lookup = no",
 }
 
 // masterCf has no service that listens elsewhere.
