@@ -69,11 +69,12 @@ func (s *Store) newest(ctx context.Context, id lists.ID) (generation, error) {
 		}
 		// That the folder's name cannot be opened is no proof: a client may remember
 		// for half a minute that a name was not there.
-		there, err := fsys.Listed(s.FS, listFolder(id))
+		// And that the folder of all lists cannot be, is none either.
+		all, err := s.folders(true)
 		if err != nil {
 			return none, err
 		}
-		if !there {
+		if !has(all, id) {
 			return none, nil
 		}
 		// An attempt to make it is refused, and makes the client forget.

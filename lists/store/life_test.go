@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"syscall"
 	"testing"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/locking/fsys"
 	"qrunner/locking/site"
 )
 
@@ -229,5 +231,29 @@ func testRow4DoubtIsNotNoList(t *testing.T, w *world) {
 	check("without any list folder")
 	if _, err := w.host("new").Lists(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Lists says %v", err)
+	}
+}
+
+// TestRow4StaleHandleIsNotNoList: ESTALE where the lists' folders are opened is doubt,
+// however often it comes.
+func TestRow4StaleHandleIsNotNoList(t *testing.T) { onEach(t, testRow4StaleHandleIsNotNoList) }
+
+func testRow4StaleHandleIsNotNoList(t *testing.T, w *world) {
+	s := w.host("a")
+	w.create(s)
+	for _, op := range []string{"opendir", "dirtouch", "dirreaddir", "readdir", "open"} {
+		stale := fsys.Observed(w.view("b"), fsys.Hook{Before: func(o, _ string) error {
+			if o == op {
+				return syscall.ESTALE
+			}
+			return nil
+		}})
+		fresh := w.hostOn(stale, "b", 0)
+		if _, err := fresh.Resolve(t.Context(), mailaddr.Address(testList)); errors.Is(err, lists.ErrNoList) {
+			t.Errorf("ESTALE at every %s: Resolve says %v", op, err)
+		}
+		if ok, err := fresh.Exists(t.Context(), testList); !ok && err == nil {
+			t.Errorf("ESTALE at every %s: Exists says no", op)
+		}
 	}
 }

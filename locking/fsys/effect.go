@@ -71,20 +71,21 @@ func Find(list []DirEntry, name string) (DirEntry, bool) {
 
 // Listed reports whether a fresh listing of name's folder has it. The folder is
 // touched first, so that not even a v3 client's unchanged folder time can hide it.
+// A folder that is not there has no names; ESTALE is no answer, but an error.
 func Listed(f FS, name string) (bool, error) {
 	dir, err := f.OpenDir(path.Dir(name))
-	if Gone(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
 	defer dir.Close()
-	if err := dir.Touch(); err != nil && !Gone(err) {
+	if err := dir.Touch(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	list, err := dir.ReadDir()
-	if Gone(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
