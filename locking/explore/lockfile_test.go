@@ -31,7 +31,9 @@ type lockWorld struct {
 	// zombies: stalls last longer than leases, so two holders are not an error;
 	// the log must stand it.
 	zombies bool
-	mod     func(*lockfile.Config)
+	// view: a further host looks on all the while, as an operator does.
+	view bool
+	mod  func(*lockfile.Config)
 }
 
 const (
@@ -42,18 +44,18 @@ const (
 )
 
 func (w lockWorld) scenario() explore.Scenario {
-	var mon *monitor
+	var eye *watcher
 	return explore.Scenario{
 		Config: simfs.Config{Version: w.version},
 		Play: func(srv *simfs.Server) error {
-			mon = newMonitor()
-			return w.play(srv, mon)
+			eye = &watcher{monitor: newMonitor(), srv: srv}
+			return w.play(srv, eye.monitor)
 		},
-		Watch: func(srv *simfs.Server, c simfs.Call) error {
-			if w.zombies {
-				return nil
+		Watch: func(_ *simfs.Server, c simfs.Call) error {
+			if w.zombies { // a late duplicate can do anything to names
+				return viewerIsHarmless(c)
 			}
-			return lockNameIsSafe(srv, c, mon)
+			return eye.watch(c)
 		},
 	}
 }
@@ -79,6 +81,13 @@ func (w lockWorld) play(srv *simfs.Server, mon *monitor) error {
 	}
 	for _, p := range ps[1:] {
 		wg.Go(func() { p.work(false, nil) })
+	}
+	if w.view {
+		v, err := w.proc(srv, mon, len(ps), viewer)
+		if err != nil {
+			return err
+		}
+		wg.Go(v.look)
 	}
 	if err := wait(&wg, mon, srv, len(ps)); err != nil {
 		return err
@@ -148,6 +157,15 @@ func (p *proc) work(die bool, held chan<- struct{}) {
 	}
 	p.mon.leave(p.id)
 	_ = le.Unlock(p.Host.Context())
+}
+
+// look asks who holds what, a few times.
+func (p *proc) look() {
+	for range 4 {
+		_, _ = p.List(p.Host.Context())
+		_, _ = p.Inspect(p.Host.Context(), worldKey)
+		time.Sleep(worldLife)
+	}
 }
 
 // fencer is the numbered log of DESIGN: record n+1 is published by link.
@@ -252,40 +270,6 @@ func checkLog(srv *simfs.Server, mon *monitor) error {
 		}
 	}
 	return nil
-}
-
-// lockNameIsSafe: nobody removes or replaces the lock of a live holder (S4, S5).
-func lockNameIsSafe(srv *simfs.Server, c simfs.Call, mon *monitor) error {
-	if c.Name != worldDir+"/lock" || c.Op != "remove" && c.Op != "rename" {
-		return nil
-	}
-	owner := ownerOf(srv)
-	if owner == "" {
-		return nil
-	}
-	own := strings.HasPrefix(owner, c.Host+".")
-	if c.Op == "remove" && !own {
-		return fmt.Errorf("S5: %s is about to remove the lock of %s", c.Host, owner)
-	}
-	if c.Op == "rename" && mon.holds(owner) {
-		return fmt.Errorf("S5: %s is about to break the lock of %s, who holds it", c.Host, owner)
-	}
-	return nil
-}
-
-// ownerOf returns "host.pid" of the claim that the lock is a name of.
-func ownerOf(srv *simfs.Server) string {
-	list, err := srv.Observer().ReadDir(worldDir)
-	if err != nil {
-		return ""
-	}
-	lock, _ := fsys.Find(list, "lock")
-	for _, e := range list {
-		if parts := strings.Split(e.Name, "."); e.Ino == lock.Ino && parts[0] == "claim" && len(parts) == 4 {
-			return parts[1] + "." + parts[2]
-		}
-	}
-	return ""
 }
 
 // checkLeftovers: a fault leaves a file or two of the living for the sweep, and

@@ -27,13 +27,13 @@ func (m *monitor) enter(name string, alive func() bool, token locking.Token, alo
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entered++
-	if !alive() {
-		return // handed out too late, but with its context ended: harmless
-	}
 	if token <= m.token {
 		m.fail(fmt.Errorf("S3: token %d was granted after %d", token, m.token))
 	}
 	m.token = token
+	if !alive() {
+		return
+	}
 	for other, lives := range m.holders {
 		if alone && lives() {
 			m.fail(fmt.Errorf("S1: two holders: %s and %s", other, name))
@@ -48,11 +48,16 @@ func (m *monitor) leave(name string) {
 	delete(m.holders, name)
 }
 
-func (m *monitor) holds(name string) bool {
+// holding lists those whose lease stands.
+func (m *monitor) holding() (names []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	lives := m.holders[name]
-	return lives != nil && lives()
+	for name, lives := range m.holders {
+		if lives() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (m *monitor) count() int {

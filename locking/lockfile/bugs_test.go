@@ -234,7 +234,7 @@ func TestBug10_InspectChangesNothing(t *testing.T) {
 		if after := snapshot(); !slices.Equal(before, after) {
 			t.Errorf("inspection changed\n%+v to\n%+v", before, after)
 		}
-		if r.State != StateHeld || r.Holder.Host != "h0" || r.Holder.Note != "a note" || r.Age.Round(time.Second) != 5*time.Second {
+		if r.State != locking.StateHeld || r.Holder.Host != "h0" || r.Holder.Note != "a note" || r.Age.Round(time.Second) != 5*time.Second {
 			t.Errorf("report: %+v", r)
 		}
 		w.unlock(le)

@@ -86,7 +86,10 @@ type Locker struct {
 	count counters
 }
 
-var _ locking.Locker = (*Locker)(nil)
+var (
+	_ locking.Operator = (*Locker)(nil)
+	_ locking.Breaker  = (*Locker)(nil)
+)
 
 // New checks cfg, fills in its defaults, and opens the local gate. It does no I/O on
 // the share.

@@ -16,7 +16,7 @@ const verifyTries = 3
 func (a *attempt) grant(ctx context.Context) (*Lease, error) {
 	l := a.l
 	le := a.hold(ctx)
-	s, err := a.confirm(ctx, le)
+	err := a.confirm(ctx, le)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -34,35 +34,45 @@ func (a *attempt) grant(ctx context.Context) (*Lease, error) {
 	if a.slot.burst++; a.slot.burst == 1 {
 		a.slot.first = l.cfg.Mono()
 	}
-	l.sweep(a, s)
 	l.event(Event{Kind: EventGranted, Key: a.key, Token: le.Token(), Waited: l.cfg.Mono() - a.began})
 	return le, nil
 }
 
-// confirm calls the Fencer and looks whether the lock is still ours.
-func (a *attempt) confirm(ctx context.Context, le *Lease) (s standing, err error) {
-	fencer := a.opts.Fencer
-	if fencer != nil {
+// confirm calls the Fencer and looks whether the lock is still ours. Nothing is asked
+// of the share between the last look and the moment when the lease counts as handed
+// out: a call that stalls there would let an old grant out after a newer one.
+func (a *attempt) confirm(ctx context.Context, le *Lease) error {
+	if fencer := a.opts.Fencer; fencer != nil {
 		token, err := a.fence(ctx, le, fencer)
 		if err != nil {
-			return s, err
+			return err
 		}
 		le.mu.Lock()
 		le.token = token
 		le.mu.Unlock()
 	}
+	s, err := a.verify(le, a.opts.Fencer != nil)
+	if err == nil && s.owner && a.l.sweep(a, s) {
+		s, err = a.verify(le, true)
+	}
+	if err == nil && (!s.owner || !le.granted()) {
+		err = errRaced
+	}
+	return err
+}
+
+// verify applies the ownership rule, and stands some trouble of the share. Without
+// touch, the claim's link was a change of our own just now, and its count is fresh.
+func (a *attempt) verify(le *Lease, touch bool) (s standing, err error) {
 	for range verifyTries {
-		if fencer == nil { // the link was a change of our own just now, its count is fresh
-			s, err = a.l.named(a.paths, a.claim, a.now, true)
-		} else {
+		if touch {
 			s, err = a.l.owns(a.paths, a.claim, false)
+		} else {
+			s, err = a.l.named(a.paths, a.claim, a.now, true)
 		}
 		if err == nil || !sleep(le.ctx, a.l.cfg.Base/10) {
 			break
 		}
-	}
-	if err == nil && (!s.owner || !le.granted()) {
-		err = errRaced
 	}
 	return s, err
 }

@@ -13,41 +13,15 @@ import (
 	"qrunner/locking/fsys"
 )
 
-// State is what a Report says of a lock.
-type State string
-
-// The states of a lock.
-const (
-	StateFree     State = "free"
-	StateHeld     State = "held"
-	StateStale    State = "stale"      // may be broken, or soon: see Why
-	StateNotALock State = "not a lock" // something else has the lock's name
-)
-
-// Report is a lock as an operator sees it.
-type Report struct {
-	Key     locking.Key
-	State   State
-	Holder  locking.Holder   // zero if free; without a host if the record is torn
-	Torn    bool             // the record cannot be read
-	Now     time.Time        // the server's time; zero if it could not be asked
-	Age     time.Duration    // since the last refresh, by the server's clock
-	Waiters []locking.Holder // whoever has a claim in the folder, Since from its name's file
-	Tickets int              // breaks or releases that are under way, or were left by a crash
-	Reason  Reason           // why it is stale
-	Why     string           // in words, stale or not
-	Would   string           // what Break would do
-}
-
 // Inspect reports who holds key and who waits for it. It changes nothing in the lock's
 // folder; to learn the server's time it makes and removes a file in the root.
 // On NFS what it sees may be some seconds old.
-func (l *Locker) Inspect(ctx context.Context, key locking.Key) (Report, error) {
+func (l *Locker) Inspect(ctx context.Context, key locking.Key) (locking.Report, error) {
 	p, err := l.paths(key)
 	if err != nil {
-		return Report{}, err
+		return locking.Report{}, err
 	}
-	r := Report{Key: key, State: StateFree, Why: "nobody holds it", Would: "nothing: there is no lock"}
+	r := locking.Report{Key: key, State: locking.StateFree, Why: "nobody holds it", Would: "nothing: there is no lock"}
 	names, err := l.cfg.FS.ReadDir(p.dir)
 	if fsys.Gone(err) {
 		return r, nil
@@ -63,7 +37,7 @@ func (l *Locker) Inspect(ctx context.Context, key locking.Key) (Report, error) {
 	switch {
 	case fsys.Gone(err):
 	case errors.Is(err, locking.ErrNotALock):
-		r.State, r.Why = StateNotALock, "what has the lock's name was never a lock"
+		r.State, r.Why = locking.StateNotALock, "what has the lock's name was never a lock"
 		r.Would = "nothing: it is left alone"
 	case err != nil:
 		return r, fmt.Errorf("inspect lock %s: %w", key, err)
@@ -75,8 +49,8 @@ func (l *Locker) Inspect(ctx context.Context, key locking.Key) (Report, error) {
 }
 
 // describe fills in what a sight says.
-func (l *Locker) describe(r *Report, s sight) {
-	r.State, r.Holder, r.Torn = StateHeld, s.holder(), !s.valid
+func (l *Locker) describe(r *locking.Report, s sight) {
+	r.State, r.Holder, r.Torn = locking.StateHeld, s.holder(), !s.valid
 	life := l.cfg.Lifetime
 	if s.valid {
 		life = s.rec.Lifetime
@@ -89,13 +63,13 @@ func (l *Locker) describe(r *Report, s sight) {
 		r.Age = r.Now.Sub(s.mtime)
 		r.Holder.Until = life - r.Age
 	}
-	r.Reason, r.Why = v.reason, v.why
+	r.Reason, r.Why = string(v.reason), v.why
 	switch {
 	case v.pending:
-		r.State, r.Reason = StateStale, Expired
+		r.State, r.Reason = locking.StateStale, string(Expired)
 		r.Would = fmt.Sprintf("watch it for %v, and take it over if nothing changes", life)
 	case v.reason != NotStale:
-		r.State = StateStale
+		r.State = locking.StateStale
 		r.Would = "take it over and give it back at once"
 	default:
 		r.Would = "nothing: it is held"
@@ -103,7 +77,7 @@ func (l *Locker) describe(r *Report, s sight) {
 }
 
 // others fills in the waiters and tickets.
-func (l *Locker) others(r *Report, p paths, names []fsys.DirEntry, s sight) {
+func (l *Locker) others(r *locking.Report, p paths, names []fsys.DirEntry, s sight) {
 	for _, e := range names {
 		n, ok := parseName(e.Name)
 		if !ok || n.suffix != p.suffix {

@@ -148,7 +148,7 @@ func TestBug11_SymlinkAndFifo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := l.Inspect(context.Background(), listKey)
-	if err != nil || r.State != StateNotALock {
+	if err != nil || r.State != locking.StateNotALock {
 		t.Errorf("FIFO: %+v, %v", r, err)
 	}
 }

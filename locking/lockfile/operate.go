@@ -13,7 +13,7 @@ import (
 // back at once. A lock whose lifetime is over only by the server's clock is watched
 // first, for as long as ctx allows. A lock that is not stale is left alone:
 // the error is then a *locking.HeldError. The Report says what was found before.
-func (l *Locker) Break(ctx context.Context, key locking.Key) (Report, error) {
+func (l *Locker) Break(ctx context.Context, key locking.Key) (locking.Report, error) {
 	r, a, err := l.operate(ctx, key, nil)
 	if err != nil {
 		return r, err
@@ -66,7 +66,7 @@ func (a *attempt) breakStale(ctx context.Context) (le *Lease, pending bool, err 
 // another is closing it already, the answer is locking.ErrStealLost, for a second
 // attempt would take it from somebody who has just got it rightly. A free lock is
 // simply taken. The Report says what was found before.
-func (l *Locker) Steal(ctx context.Context, key locking.Key, opts ...locking.Option) (locking.Lease, Report, error) {
+func (l *Locker) Steal(ctx context.Context, key locking.Key, opts ...locking.Option) (locking.Lease, locking.Report, error) {
 	r, a, err := l.operate(ctx, key, opts)
 	if err != nil {
 		return nil, r, err
@@ -105,7 +105,7 @@ func (a *attempt) steal(ctx context.Context) (*Lease, error) {
 }
 
 // operate begins an operator's call: a report, and the key's turn in this process.
-func (l *Locker) operate(ctx context.Context, key locking.Key, opts []locking.Option) (Report, *attempt, error) {
+func (l *Locker) operate(ctx context.Context, key locking.Key, opts []locking.Option) (locking.Report, *attempt, error) {
 	r, err := l.Inspect(ctx, key)
 	if err != nil {
 		return r, nil, err

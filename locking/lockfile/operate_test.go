@@ -55,7 +55,7 @@ func TestStealFromTheLiving(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.State != StateHeld || r.Holder.Host != "h0" {
+		if r.State != locking.StateHeld || r.Holder.Host != "h0" {
 			t.Errorf("report: %+v", r)
 		}
 		time.Sleep(20 * time.Second)
@@ -102,7 +102,7 @@ func TestStealLost(t *testing.T) {
 func TestBreak(t *testing.T) {
 	bubble(t, simfs.Config{}, func(w *world) {
 		ctx := context.Background()
-		if r, err := w.host(1).Break(ctx, listKey); err != nil || r.State != StateFree {
+		if r, err := w.host(1).Break(ctx, listKey); err != nil || r.State != locking.StateFree {
 			t.Errorf("break a free lock: %v, %v", r.State, err)
 		}
 		le := w.lock(0)
@@ -115,7 +115,7 @@ func TestBreak(t *testing.T) {
 		w.host(0).Crash()
 		time.Sleep(time.Hour)
 		r, err := w.host(1).Inspect(ctx, listKey)
-		if err != nil || r.State != StateStale || r.Reason != Expired {
+		if err != nil || r.State != locking.StateStale || r.Reason != string(Expired) {
 			t.Errorf("inspect a lock of an hour: %+v, %v", r, err)
 		}
 		// Two of them at once (27): both find it gone afterwards, none breaks a live one.
@@ -156,6 +156,33 @@ func TestSweep(t *testing.T) {
 		w.unlock(w.lock(2))
 		if got := w.files(); len(got) != 2 {
 			t.Errorf("after a day: %q, want the two strangers", got)
+		}
+	})
+}
+
+// A sweep that takes longer than the lease: the lock is not handed out any more.
+func TestStallInSweep(t *testing.T) {
+	bubble(t, simfs.Config{}, func(w *world) {
+		f := &tally{}
+		w.unlock(w.lock(0))
+		w.put2("locks/" + string(listKey) + "/claim.h9.7.0123456789abcdef")
+		w.srv.Inject(simfs.Fault{Host: "h0", Op: "stat", Name: "claim.h9.*", Nth: 1, Kind: simfs.Stall, Delay: 10 * time.Minute})
+		got := make(chan locking.Token, 1)
+		go func() {
+			le, err := w.host(0).Lock(context.Background(), listKey, locking.Exclusive, locking.WithFencer(f))
+			if err != nil {
+				t.Error(err)
+			}
+			w.unlock(le)
+			got <- le.Token()
+		}()
+		time.Sleep(time.Second)
+		w.srv.Inject(simfs.Fault{Host: "h0", Op: "touch", Kind: simfs.Refuse}) // no refresh
+		le := w.lock(1, locking.WithFencer(f))
+		w.srv.Heal()
+		w.unlock(le)
+		if late := <-got; late <= le.Token() {
+			t.Errorf("token %d was handed out after %d", late, le.Token())
 		}
 	})
 }

@@ -12,11 +12,12 @@ const maxSweep = 64
 
 // sweep removes what crashed processes left in the lock's folder, rarely, while we hold
 // the lock: private files of owners that are certainly gone or too old to matter, and
-// old tickets of incarnations that are over. Names that are not ours (.nfs...) stay.
-func (l *Locker) sweep(a *attempt, s standing) {
+// old tickets of incarnations that are over. Names that are not ours (.nfs...) stay. It
+// reports whether it looked at any, which may have taken long.
+func (l *Locker) sweep(a *attempt, s standing) bool {
 	m := &a.slot.memory
 	if m.isSwept && l.cfg.Mono()-m.swept < l.cfg.SweepEvery {
-		return
+		return false
 	}
 	looked := 0
 	for _, e := range s.names {
@@ -25,7 +26,7 @@ func (l *Locker) sweep(a *attempt, s standing) {
 			continue
 		}
 		if looked++; looked > maxSweep {
-			return
+			return true
 		}
 		if l.leftOver(a.dir+"/"+e.Name, n, s.now) && l.cfg.FS.Remove(a.dir+"/"+e.Name) == nil {
 			l.counted(func(st *Stats) { st.Swept++ })
@@ -34,6 +35,7 @@ func (l *Locker) sweep(a *attempt, s standing) {
 	if looked > 0 {
 		m.isSwept, m.swept = true, l.cfg.Mono()
 	}
+	return looked > 0
 }
 
 // leftOver reports whether nobody will miss the file.
