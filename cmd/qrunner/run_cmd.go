@@ -117,14 +117,15 @@ func (d *daemon) run(ctx context.Context) error {
 	return err
 }
 
-// sweepEvery is how often left-over files in tmp/ and old traces are looked for.
+// sweepEvery is how often left-over files in tmp/, left-over locks of deliveries and old
+// traces are looked for.
 const sweepEvery = time.Hour
 
 func (d *daemon) sweep(ctx context.Context) error {
 	t := time.NewTicker(sweepEvery)
 	defer t.Stop()
 	for {
-		err := errors.Join(d.spool.SweepTmp(ctx), d.trace.Prune(ctx, time.Now().Add(-d.conf.Run.Traces)))
+		err := errors.Join(d.spool.SweepTmp(ctx), d.locker.SweepFolders(ctx, "out"), d.trace.Prune(ctx, time.Now().Add(-d.conf.Run.Traces)))
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("sweep", "err", err)
 		}

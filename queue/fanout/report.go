@@ -139,7 +139,7 @@ func (s *Sender) alert(ctx context.Context, u unit, about, text string) {
 	e := &queue.Entry{Queue: queue.Virgin, List: lists.Site}
 	e.Target = lists.Target{List: lists.Site, Sub: lists.SubOwner}
 	e.Source = "internal"
-	e.Raw = notice(u.list, u.id, s.c.Clock(), "Trouble with the smarthost", body)
+	e.Raw = notice(u.list, queue.ID(s.random()), s.c.Clock(), "Trouble with the smarthost", body)
 	if _, err := s.c.Put(context.WithoutCancel(ctx), e); err != nil {
 		s.c.Log.WarnContext(ctx, "put notice to the site owner", "queue", queue.Virgin, "err", err)
 		return

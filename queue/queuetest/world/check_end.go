@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"path"
 	"strings"
 
@@ -165,5 +166,5 @@ func (w *World) housekeeping(ctx context.Context, l lists.ID) error {
 	if err := p.spool.Release(ctx, h); err != nil {
 		return err
 	}
-	return p.spool.SweepTmp(ctx)
+	return errors.Join(p.spool.SweepTmp(ctx), p.locker.SweepFolders(ctx, "out"))
 }

@@ -1,0 +1,28 @@
+package fanout
+
+import (
+	"testing"
+
+	"qrunner/lists/message"
+	"qrunner/locking/simfs"
+)
+
+// TestNoticesAreNotTakenForOne: two troubles with the same post are two notices, or the
+// second is dropped as a repeat somewhere.
+func TestNoticesAreNotTakenForOne(t *testing.T) {
+	bubble(t, simfs.Config{}, func(w *world) {
+		h := w.srv.Host("a")
+		s := New(w.config(h))
+		u := unit{ant, "e"}
+		s.alert(t.Context(), u, "down", "connection refused")
+		s.alert(t.Context(), u, "530", "authentication required")
+		s.alert(t.Context(), u, "down", "connection refused") // the same episode
+		ids := map[string]bool{}
+		for _, e := range w.notices {
+			ids[message.Parse(e.Raw).Get("Message-ID")] = true
+		}
+		if len(w.notices) != 2 || len(ids) != 2 {
+			t.Errorf("%d notices under %d names", len(w.notices), len(ids))
+		}
+	})
+}
