@@ -44,6 +44,7 @@ type cli struct {
 	Queue     queueCmd  `cmd:"" help:"Look into the queues."`
 	Held      heldCmd   `cmd:"" help:"Posts that wait for a moderator."`
 	Shunt     shuntCmd  `cmd:"" help:"Mail that could not be processed."`
+	Bounce    bounceCmd `cmd:"" help:"Who bounces, and why."`
 	Lock      lockCmd   `cmd:"" help:"Who holds which lock, and why."`
 	Archive   archCmd   `cmd:"" help:"Archived posts."`
 	Trace     traceCmd  `cmd:"" help:"The history of one message."`
