@@ -3,10 +3,12 @@ package stage
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/chains"
 	"qrunner/lists/handlers"
+	"qrunner/lists/rules"
 	"qrunner/lists/store"
 	"qrunner/queue"
 )
@@ -29,15 +31,20 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 		p.PostID = w.List.PostID + 1
 	}
 	chains.Mark(p.Message, v)
+	p.Message.Del(approvedAt)
+	if v.Rule == "approved" {
+		p.Message.Add(approvedAt, decided(w.Entry).UTC().Format(time.RFC1123Z))
+	}
 	if err := handlers.Run(ctx, p); err != nil {
 		return nil, fmt.Errorf("entry %s: %w", w.Entry.ID, err)
 	}
 	if len(p.Recipients) == 0 && !isPost {
 		return nobody("the list has no owners, and the site names none"), nil
 	}
-	o := &queue.Outcome{Event: "accepted", Reason: reason(v), Verdict: &v, Changes: seen(w)}
+	o := &queue.Outcome{Event: "accepted", Reason: v.String(), Verdict: &v, Changes: seen(w)}
 	if isPost {
 		o.Changes = append(o.Changes, store.SetPostID{N: p.PostID})
+		o.Changes = append(o.Changes, counted(w, p)...)
 	}
 	if len(p.Recipients) > 0 {
 		o.Children = append(o.Children, queue.Child{Fanout: bulk(w, p)})
@@ -48,13 +55,39 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 	return o, nil
 }
 
+// approvedAt says when a person let the post pass.
+const approvedAt = "X-Mailman-Approved-At"
+
+// decided is when a post was let pass: a release made a new entry then; a password came
+// with the post.
+func decided(e *queue.Entry) time.Time {
+	if at := e.ID.Time(); e.Queue == queue.Pipeline && at.After(e.Received) {
+		return at
+	}
+	return e.Received
+}
+
+// counted remembers a post that was accepted, for the rule rate-limit.
+func counted(w *queue.Work, p *lists.Post) []store.Change {
+	var out []store.Change
+	list, author := rules.RateKeys(p)
+	for _, c := range []struct{ setting, key string }{{"max_posts_per_list", list}, {"max_posts_per_sender", author}} {
+		if p.List.Settings.Int(c.setting) > 0 {
+			out = append(out, store.AddCount{Key: c.key, At: w.Entry.Received, Until: w.Entry.Received.Add(time.Hour)})
+		}
+	}
+	return out
+}
+
 // bulk is the fan-out of a post, or of mail to the owners.
 func bulk(w *queue.Work, p *lists.Post) *queue.Fanout {
 	f := fanout(w, p)
 	f.Bulk = p.Target.Sub == lists.SubPost
 	set := w.List.Settings
 	f.VERP = !f.Bulk || set.Text("verp") == "always" || set.Text("personalize") != "none"
-	if w.List.ID != lists.Site {
+	// A report that goes on to the owners keeps its empty sender: what becomes of it is
+	// reported to nobody, so two owners' mailboxes cannot bounce at each other.
+	if w.List.ID != lists.Site && !(w.Entry.Sender.Null() && !f.Bulk) {
 		f.Bounces = w.List.ID.Bounces()
 	}
 	return f

@@ -6,5 +6,9 @@
 //	in        judges posts and mail to the owners: accepted, held, rejected, discarded, repeated
 //	pipeline  distributes what a moderator let pass
 //	virgin    sends mail that qrunner itself wrote
+//	command   carries out what moderators answer to notices
 //	archive   files a post in the list's archive
+//
+// Tasks is the work that time brings: posts that were held for too long, the daily
+// summary for the moderators.
 package stage

@@ -6,11 +6,13 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/message"
+	"qrunner/lists/rules"
 	"qrunner/lists/store"
 	"qrunner/locking/fsys"
 	"qrunner/queue"
@@ -27,28 +29,48 @@ const shownLen = 200
 // hold keeps a post for the moderators: the entry as a file of the list, and what is
 // to be listed in the state. The name is made from the entry's own, so one message
 // to two lists is two held posts.
-func hold(w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
+func (c Config) hold(w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 	e := w.Entry
 	data, err := spool.Encode(e)
 	if err != nil {
 		return nil, fmt.Errorf("hold entry %s: %w", e.ID, err)
 	}
-	m, sum := message.Parse(e.Raw), sha256.Sum256(data)
-	post := store.HeldPost{
-		ID: heldID(w), From: shown(from(e, m)), Subject: shown(message.DecodeHeader(m.Get("Subject"))),
-		MessageID: shown(m.MessageID()), Rule: v.Rule, Reason: v.Reason,
-		Size: int64(len(e.Raw)), Since: e.Received, Sum: hex.EncodeToString(sum[:]),
+	token, err := c.token()
+	if err != nil {
+		return nil, fmt.Errorf("hold entry %s: %w", e.ID, err)
 	}
-	return &queue.Outcome{
-		Event: "held", Reason: reason(v), Verdict: &v,
+	p := c.post(w)
+	m, sum := p.Message, sha256.Sum256(data)
+	post := store.HeldPost{
+		ID: heldID(w), From: shown(from(p)), Subject: subject(m), MessageID: shown(m.MessageID()), Rule: v.Rule, Reason: clip(v.Reason, 1000),
+		Size: int64(len(e.Raw)), Since: e.Received, Sum: hex.EncodeToString(sum[:]), Token: token,
+	}
+	o := &queue.Outcome{
+		Event: "held", Reason: v.String(), Verdict: &v,
 		Changes:  append(seen(w), store.HoldPost{Post: post}),
 		Children: []queue.Child{{File: &queue.File{Path: path.Join("held", post.ID), Data: data}}},
-	}, nil
+	}
+	tellPoster(w, o, p, v)
+	c.tellModerators(w, o, post)
+	return o, nil
+}
+
+// token is the secret by which moderators decide about a post: 130 bits.
+func (c Config) token() (string, error) {
+	raw := make([]byte, 17)
+	if _, err := io.ReadFull(c.Random, raw); err != nil {
+		return "", fmt.Errorf("make token: %w: %w", queue.ErrTrouble, err)
+	}
+	return letters(raw)[:26], nil
+}
+
+func letters(b []byte) string {
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
 }
 
 func heldID(w *queue.Work) string {
 	sum := sha256.Sum256([]byte(w.Entry.ID))
-	name := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
+	name := letters(sum[:])
 	for n := heldIDLen; n < len(name); n++ {
 		if _, taken := w.State.HeldPost(name[:n]); !taken {
 			return name[:n]
@@ -57,24 +79,38 @@ func heldID(w *queue.Work) string {
 	return name
 }
 
-// from is the author's address, or what stands in its place.
-func from(e *queue.Entry, m *message.Message) string {
-	if as := m.Addresses("From"); len(as) > 0 {
+// from is who to name as the sender: an author, or what stands in his place.
+func from(p *lists.Post) string {
+	if as := append(p.Message.Addresses("From"), rules.Senders(p)...); len(as) > 0 {
 		return string(as[0])
 	}
-	return string(e.Sender)
+	return string(p.Sender)
 }
 
 // shown is a sender's text for a terminal: one line, no control characters, not long.
-func shown(s string) string {
-	s = strings.Map(func(r rune) rune {
+func shown(s string) string { return clip(plain(s), shownLen) }
+
+// lines is a text of several lines for a notice.
+func lines(s string) string {
+	var out []string
+	for l := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
+		out = append(out, plain(l))
+	}
+	return strings.Join(out, "\n")
+}
+
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
-	if len(s) > shownLen {
-		s = strings.ToValidUTF8(s[:shownLen], "") + "..."
+}
+
+func clip(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
 }
@@ -109,10 +145,14 @@ func ReleaseHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
 	}
 }
 
-// RejectHeld sends a held post back to its poster with a reason.
+// RejectHeld sends a held post back to its poster with a reason. A person asked for it, so
+// no limit of the day applies.
 func RejectHeld(e *queue.Entry, p store.HeldPost, why string) *queue.Outcome {
-	o := reject(e, lists.Verdict{Action: lists.ActionReject, Rule: "moderator", Reason: why})
-	o.Changes = []store.Change{store.DropHeld{ID: p.ID}, unseen(e)}
+	v := lists.Verdict{Action: lists.ActionReject, Rule: "moderator", Reason: why}
+	o := &queue.Outcome{Event: "rejected", Reason: v.String(), Verdict: &v, Changes: []store.Change{store.DropHeld{ID: p.ID}, unseen(e)}}
+	if m := message.Parse(e.Raw); answerable(e, m) {
+		o.Children = []queue.Child{{Entry: rejection(e, m, why).entry(e.List)}}
+	}
 	return o
 }
 

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"qrunner/lists"
@@ -25,6 +26,9 @@ func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error)
 		return &queue.Outcome{Event: "repeated", Reason: "the same message came at " + first.Format("2006-01-02 15:04:05 MST") + " already"}, nil
 	}
 	v, err := chains.Judge(ctx, s.c.post(w))
+	if errors.Is(err, lists.ErrTrouble) {
+		return nil, fmt.Errorf("entry %s: %w: %w", e.ID, queue.ErrTrouble, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", e.ID, err)
 	}
@@ -32,19 +36,11 @@ func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error)
 	case lists.ActionAccept:
 		return s.c.accept(ctx, w, v)
 	case lists.ActionHold:
-		return hold(w, v)
+		return s.c.hold(w, v)
 	case lists.ActionReject:
-		return reject(e, v), nil
+		return reject(w, v), nil
 	case lists.ActionDiscard:
-		return &queue.Outcome{Event: "discarded", Reason: reason(v), Verdict: &v}, nil
+		return &queue.Outcome{Event: "discarded", Reason: v.String(), Verdict: &v}, nil
 	}
 	return nil, fmt.Errorf("entry %s: the rules say %q", e.ID, v.Action)
-}
-
-// reason is a verdict for logs and traces.
-func reason(v lists.Verdict) string {
-	if v.Reason == "" {
-		return v.Rule
-	}
-	return v.Rule + ": " + v.Reason
 }

@@ -15,6 +15,10 @@ func (c Config) post(w *queue.Work) *lists.Post {
 	p := &lists.Post{
 		List: w.List, Message: message.Parse(e.Raw), Sender: e.Sender, Target: e.Target,
 		Received: e.Received, Size: int64(len(e.Raw)), Trace: e.Trace, Source: e.Source, Host: c.Host,
+		Others: c.Others, DMARC: c.DMARC,
+	}
+	if w.State != nil {
+		p.Recent = func(key string) int { return w.State.Count(key, e.Received) }
 	}
 	if !c.SiteOwner.Null() {
 		p.SiteOwners = []mailaddr.Address{c.SiteOwner}

@@ -278,8 +278,13 @@ func TestOwnerMail(t *testing.T) {
 	e.Target.Sub = lists.SubOwner
 	o := w.process(e)
 	f := sent(o)
-	if f == nil || to(f) != "mona nils" || f.Bulk || !f.VERP || f.Bounces != "ant-bounces@lists.example.com" || f.PostID != 0 || w.state.List().PostID != 0 {
+	if f == nil || to(f) != "mona nils" || f.Bulk || !f.VERP || !f.Bounces.Null() || f.PostID != 0 || w.state.List().PostID != 0 {
 		t.Fatalf("%+v", o)
+	}
+	e = w.entry("zed@example.net", "From: zed@example.net\r\nSubject: a question\r\n\r\nx\r\n")
+	e.Target.Sub = lists.SubOwner
+	if f := sent(w.process(e)); f == nil || f.Bounces != "ant-bounces@lists.example.com" {
+		t.Errorf("a person's mail: %+v", f)
 	}
 	e = w.entry("", string(f.Raw))
 	e.Target.Sub = lists.SubOwner

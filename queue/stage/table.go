@@ -1,7 +1,13 @@
 package stage
 
 import (
+	"context"
+	"crypto/rand"
+	"io"
+
+	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/locking/fsys"
 	"qrunner/queue"
 )
 
@@ -12,14 +18,31 @@ type Config struct {
 	// SiteOwner gets mail for the owners of a list that has none; null for nobody:
 	// then such mail is parked.
 	SiteOwner mailaddr.Address
+	// FS is the share: the stage command reads held posts. Without it there is no such
+	// stage.
+	FS fsys.FS
+	// Others gives the roster of another list of the site (lists.ErrNoList if there is
+	// none), for rules that name one; nil: no list is known but the post's own.
+	Others func(context.Context, lists.ID) (lists.Roster, error)
+	// DMARC tells what domains publish; nil: nothing.
+	DMARC lists.DMARC
+	// Random gives the bits of tokens; nil: the system's.
+	Random io.Reader
 }
 
 // Table is every stage there is. Queues that have none keep their mail.
 func Table(c Config) map[queue.Name]queue.Processor {
-	return map[queue.Name]queue.Processor{
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	t := map[queue.Name]queue.Processor{
 		queue.In:       &in{c},
 		queue.Pipeline: &pipeline{c},
 		queue.Virgin:   &virgin{c},
 		queue.Archive:  archiver{},
 	}
+	if c.FS != nil {
+		t[queue.Command] = &command{c}
+	}
+	return t
 }

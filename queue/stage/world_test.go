@@ -53,6 +53,7 @@ type world struct {
 	fs     fsys.FS
 	id     lists.ID
 	state  *store.State
+	conf   Config
 	stages map[queue.Name]queue.Processor
 	n      int
 }
@@ -83,7 +84,9 @@ func newWorld(t testing.TB, id lists.ID, settings ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, fs: root, id: id, state: state, stages: Table(Config{Host: "mx.example.com", SiteOwner: "site@example.com"})}
+	w := &world{t: t, fs: root, id: id, state: state, conf: Config{Host: "mx.example.com", SiteOwner: "site@example.com", FS: root}}
+	w.stages = Table(w.conf)
+	return w
 }
 
 // entry is a message to the list, as intake would put it.
