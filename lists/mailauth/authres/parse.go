@@ -38,13 +38,13 @@ func Parse(value string) (Results, error) {
 // authservID reads the name of the system and the version (§2.2), up to the first
 // semicolon or the end.
 func authservID(s *scanner) (id string, end bool, err error) {
-	id, ok := s.value()
+	id, ok := s.value(tokenRune)
 	if !ok || id == "" {
 		return "", false, fmt.Errorf("%w: no authserv-id", ErrSyntax)
 	}
 	s.blanks()
 	if s.pos < len(s.in) && s.in[s.pos] != ';' {
-		if v, ok := s.value(); !ok || v != "1" {
+		if v, ok := s.value(tokenRune); !ok || v != "1" {
 			return "", false, fmt.Errorf("%w: version %.20q", ErrSyntax, v)
 		}
 	}
@@ -58,27 +58,27 @@ func (s *scanner) result() (r Result, more bool, err error) {
 	if s.pos == len(s.in) || s.in[s.pos] == ';' {
 		return Result{}, s.next(';'), nil
 	}
-	name, value, ok := s.pair()
+	name, value, ok := s.pair(tokenRune)
 	if strings.EqualFold(name, "none") && !ok {
 		return Result{}, s.next(';'), nil
 	}
-	if !ok {
+	if !ok || value == "" {
 		return Result{}, false, fmt.Errorf("%w: near %.20q", ErrSyntax, s.in[s.pos:])
 	}
 	method, _, _ := strings.Cut(name, "/") // a method's version
-	r = Result{Method: strings.ToLower(strings.TrimSpace(method)), Value: strings.ToLower(value)}
+	r = Result{Method: strings.ToLower(method), Value: strings.ToLower(value)}
 	for {
 		s.blanks()
 		if s.pos == len(s.in) || s.in[s.pos] == ';' {
 			return r, s.next(';'), nil
 		}
-		name, value, ok := s.pair()
-		if !ok {
+		name, value, ok := s.pair(valueRune)
+		kind, prop, dotted := strings.Cut(strings.ToLower(name), ".")
+		if !ok || kind == "" || dotted && prop == "" {
 			return Result{}, false, fmt.Errorf("%w: near %.20q", ErrSyntax, s.in[s.pos:])
 		}
-		kind, prop, dotted := strings.Cut(strings.ToLower(name), ".")
 		if dotted {
-			r.Props = append(r.Props, Property{strings.TrimSpace(kind), strings.TrimSpace(prop), value})
+			r.Props = append(r.Props, Property{kind, prop, value})
 		} else if kind == "reason" {
 			r.Reason = value
 		}
@@ -118,33 +118,19 @@ func (s *scanner) next(c byte) bool {
 	return false
 }
 
-// pair reads name=value. The name may have blanks and comments around its dot or
-// slash; false if no "=" follows, then what was read is the name.
-func (s *scanner) pair() (name, value string, ok bool) {
-	for {
-		name += s.word(func(r rune) bool { return tokenRune(r) || r == '/' })
-		s.blanks()
-		if s.pos == len(s.in) || !strings.ContainsRune("./", rune(s.in[s.pos])) && !strings.HasSuffix(name, ".") && !strings.HasSuffix(name, "/") {
-			break
-		}
-		if w := s.pos; w < len(s.in) && s.in[w] == '=' {
-			break
-		}
-		if before := s.pos; s.word(func(r rune) bool { return tokenRune(r) || r == '/' }) == "" {
-			break
-		} else {
-			s.pos = before
-		}
-	}
+// pair reads name=value; false if no "=" follows, then what was read is the name.
+// Blanks around a dot or slash, which RFC 8601 allows and nobody writes, are errors.
+func (s *scanner) pair(in func(rune) bool) (name, value string, ok bool) {
+	name = s.word(func(r rune) bool { return tokenRune(r) || r == '/' })
 	if name == "" || !s.next('=') {
 		return name, "", false
 	}
-	value, ok = s.value()
+	value, ok = s.value(in)
 	return name, value, ok
 }
 
-// value reads a token, an address or a quoted string.
-func (s *scanner) value() (string, bool) {
+// value reads a quoted string, and the characters of in.
+func (s *scanner) value(in func(rune) bool) (string, bool) {
 	s.blanks()
 	var b strings.Builder
 	if s.pos < len(s.in) && s.in[s.pos] == '"' {
@@ -152,9 +138,12 @@ func (s *scanner) value() (string, bool) {
 			return "", false
 		}
 	}
-	b.WriteString(s.word(func(r rune) bool { return tokenRune(r) || r > 0x7f || strings.ContainsRune("@:/[]?=<>,", r) }))
+	b.WriteString(s.word(in))
 	return b.String(), true
 }
+
+// valueRune: what stands unquoted in properties, by the RFC or by habit.
+func valueRune(r rune) bool { return tokenRune(r) || r > 0x7f || strings.ContainsRune("@:/[]?=<>,", r) }
 
 func (s *scanner) quoted(b *strings.Builder) bool {
 	for s.pos++; s.pos < len(s.in); s.pos++ {

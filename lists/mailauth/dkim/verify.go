@@ -111,7 +111,7 @@ func (o Verification) with(err error) Verification {
 
 // digest checks the body against bh= and hashes what b= signs.
 func (v *verifier) digest(tags canon.Tags, own int) (sum canon.Sum, partial bool, err error) {
-	header, body, err := Forms(tags)
+	header, body, err := Forms(tags, canon.Simple)
 	if err != nil {
 		return sum, false, err
 	}
@@ -180,11 +180,11 @@ func identity(tags canon.Tags, domain string) (string, error) {
 	return i, nil
 }
 
-// Forms reads c=, whose default is simple/simple.
-func Forms(tags canon.Tags) (header, body canon.Form, err error) {
+// Forms reads c=; both forms are absent where it is not there.
+func Forms(tags canon.Tags, absent canon.Form) (header, body canon.Form, err error) {
 	c, ok := tags.Get("c")
 	if !ok {
-		return canon.Simple, canon.Simple, nil
+		return absent, absent, nil
 	}
 	if header, body, err = canon.ParseForms(c); err != nil {
 		err = fmt.Errorf("%w: %w", ErrSignature, err)
