@@ -40,6 +40,11 @@ const (
 	ModeSummaryDigests DeliveryMode = "summary_digests"
 )
 
+// Digests reports whether the mode is one of digests.
+func (m DeliveryMode) Digests() bool {
+	return m == ModePlainDigests || m == ModeMIMEDigests || m == ModeSummaryDigests
+}
+
 // DeliveryStatus says whether a member gets mail at all, and who decided so.
 type DeliveryStatus string
 
@@ -76,6 +81,11 @@ type Member struct {
 // Delivers reports whether the member gets each post by itself.
 func (m *Member) Delivers() bool {
 	return m.Role == RoleMember && (m.Status == "" || m.Status == StatusEnabled) && (m.Mode == "" || m.Mode == ModeRegular)
+}
+
+// Digested reports whether the member gets digests.
+func (m *Member) Digested() bool {
+	return m.Role == RoleMember && (m.Status == "" || m.Status == StatusEnabled) && m.Mode.Digests()
 }
 
 // Roster is a list's people at one moment: it never changes.

@@ -22,6 +22,7 @@ func emptyState(id lists.ID, incarnation string) State {
 		id: id, incarnation: incarnation, nextMember: 1,
 		roster: newRoster(), handovers: newSet(lessHandover), held: newSet(lessHeld),
 		seen: newSet(lessSeenKey), seenEnd: newSet(lessSeenEnd), attempts: newSet(lessAttempt),
+		digest: newSet(lessDigest), last: newSet(lessLast),
 		counts: newSet(lessCountKey), countEnd: newSet(lessCountEnd),
 	}
 }
@@ -33,6 +34,7 @@ func (s *State) edit() *draft {
 	d.roster, d.handovers, d.held = s.roster.clone(), s.handovers.clone(), s.held.clone()
 	d.counts, d.countEnd = s.counts.clone(), s.countEnd.clone()
 	d.seen, d.seenEnd, d.attempts = s.seen.clone(), s.seenEnd.clone(), s.attempts.clone()
+	d.digest, d.last = s.digest.clone(), s.last.clone()
 	return d
 }
 
@@ -76,5 +78,6 @@ func (d *draft) setMember(m lists.Member) {
 	if m.Since.IsZero() {
 		m.Since = old.Since
 	}
+	d.modeChanged(old, &m)
 	d.roster.put(newRow(&m))
 }

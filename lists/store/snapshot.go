@@ -30,6 +30,9 @@ type snapshotHead struct {
 	Seen        int               `json:"seen"`
 	Attempts    int               `json:"attempts"`
 	Counts      int               `json:"counts,omitempty"`
+	Issued      issued            `json:"issued,omitzero"`
+	Digest      int               `json:"digest,omitempty"`
+	Last        int               `json:"last,omitempty"`
 }
 
 func (s *State) head() snapshotHead {
@@ -39,6 +42,7 @@ func (s *State) head() snapshotHead {
 		Opened: s.opened, Overrides: s.overrides,
 		Members: s.roster.len(), Handovers: s.handovers.len(), Held: s.held.len(),
 		Seen: s.seen.len(), Attempts: s.attempts.len(), Counts: s.counts.len(),
+		Issued: s.issued, Digest: s.digest.len(), Last: s.last.len(),
 	}
 }
 
@@ -58,6 +62,8 @@ func writeSnapshot(w io.Writer, s *State) error {
 	lines(f, s.seen)
 	lines(f, s.attempts)
 	lines(f, s.counts)
+	lines(f, s.digest)
+	lines(f, s.last)
 	return f.end()
 }
 
@@ -96,7 +102,7 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	}
 	s := emptyState(h.List, h.Incarnation)
 	s.version, s.changed, s.grant, s.unclean = h.N, h.Changed, h.Grant, h.Unclean
-	s.nextMember, s.postID, s.opened, s.overrides = h.NextMember, h.PostID, h.Opened, h.Overrides
+	s.nextMember, s.postID, s.opened, s.overrides, s.issued = h.NextMember, h.PostID, h.Opened, h.Overrides, h.Issued
 	if err := s.readThings(d, h); err != nil {
 		return nil, d.verdict(err)
 	}
@@ -136,13 +142,20 @@ func (s *State) readThings(d *deframer, h snapshotHead) error {
 	if err := readLines(d, h.Attempts, s.attempts); err != nil {
 		return err
 	}
-	return readLines(d, h.Counts, s.counts)
+	if err := readLines(d, h.Counts, s.counts); err != nil {
+		return err
+	}
+	if err := readLines(d, h.Digest, s.digest); err != nil {
+		return err
+	}
+	return readLines(d, h.Last, s.last)
 }
 
 // counted confirms that no two lines were about the same thing.
 func (s *State) counted(h snapshotHead) error {
 	if got := s.head(); got.Members != h.Members || got.Handovers != h.Handovers || got.Held != h.Held ||
-		got.Seen != h.Seen || got.Attempts != h.Attempts || got.Counts != h.Counts || h.N == 0 {
+		got.Seen != h.Seen || got.Attempts != h.Attempts || got.Counts != h.Counts ||
+		got.Digest != h.Digest || got.Last != h.Last || h.N == 0 {
 		return fmt.Errorf("counts %+v, want %+v", got, h)
 	}
 	return nil

@@ -25,6 +25,7 @@ func richList(t *testing.T, w *world) (*Store, generation) {
 		m.Name, m.Status, m.StatusSince, m.Prefs = "Ünal \"x\"", lists.StatusByUser, at, map[string]string{"a": "b"}
 		w.commit(h, AddMember{m}, SetSetting{"description", fmt.Sprint("number ", i)}, SetPostID{uint64(i)},
 			MarkSeen{Key: fmt.Sprint("k", i), At: at}, HoldPost{HeldPost{ID: fmt.Sprint("h", i), Since: at}},
+			AddToDigest{DigestPost{ID: fmt.Sprint("d", i), N: uint64(i), Size: 7, Since: at, Sum: "s"}}, SetDigest{1, i, at},
 			OpenHandover{Handover{Entry: fmt.Sprint("in/", 9-i)}}, MarkAttempt{Entry: fmt.Sprint("in/", i), Count: 1, At: at})
 		w.release(h)
 	}

@@ -34,6 +34,9 @@ type State struct {
 	seen       *set[seen]
 	seenEnd    *set[seen]
 	attempts   *set[attempt]
+	digest     *set[DigestPost]
+	last       *set[LastDigest]
+	issued     issued
 	counts     *set[count]
 	countEnd   *set[count]
 

@@ -56,14 +56,24 @@ func (a *Attempt) commit(ctx context.Context, by store.By) error {
 	return err
 }
 
-// dropFiles removes the files of held posts that the commit dropped. One that stays
-// is swept when the list is next recovered after an unclean end.
+// dropFiles removes the files that the state names no more since the commit: of held
+// posts, of a digest that is sent. One that stays is swept when the list is next
+// recovered after an unclean end.
 func (a *Attempt) dropFiles(ctx context.Context) {
+	var gone []string
 	for _, c := range a.changes {
-		if d, ok := c.(store.DropHeld); ok {
-			if err := a.s.remove(heldFile(a.h.ID(), d.ID)); err != nil {
-				a.s.c.Log.WarnContext(ctx, "held message stays for now", "list", a.h.ID(), "entry", d.ID, "err", err)
+		switch c := c.(type) {
+		case store.DropHeld:
+			gone = append(gone, listFile(a.h.ID(), heldDir, c.ID))
+		case store.CloseDigest:
+			for _, id := range c.Posts {
+				gone = append(gone, listFile(a.h.ID(), digestDir, id))
 			}
+		}
+	}
+	for _, name := range gone {
+		if err := a.s.remove(name); err != nil {
+			a.s.c.Log.WarnContext(ctx, "a message stays for now", "list", a.h.ID(), "entry", name, "err", err)
 		}
 	}
 }

@@ -38,7 +38,8 @@ func (s *Spool) Recover(ctx context.Context, h *store.Holder) error {
 	if !h.Unclean() {
 		return nil
 	}
-	if err := s.sweepHeld(ctx, h); err != nil {
+	err := errors.Join(s.sweepFiles(ctx, h, heldDir, heldNames), s.sweepFiles(ctx, h, digestDir, digestNames))
+	if err != nil {
 		return fmt.Errorf("recover list %s: %w", h.ID(), err)
 	}
 	return nil
@@ -140,16 +141,23 @@ func removeTree(f fsys.FS, name string) error {
 	return fsys.RemoveAny(f, name)
 }
 
-func heldFile(list lists.ID, id string) string {
-	return path.Join("lists", string(list), "held", id)
+// Folders of a list whose files exist only while the state names them.
+const (
+	heldDir   = "held"
+	digestDir = "digest"
+)
+
+func listFile(list lists.ID, dir, id string) string {
+	return path.Join("lists", string(list), dir, id)
 }
 
-// sweepHeld removes files of held posts that the state does not name: dropped by a
-// commit whose host did not come to remove them. The listing comes before the proof
+// sweepFiles removes files of a list's folder that the state does not name: dropped by
+// a commit whose host did not come to remove them. The listing comes before the proof
 // that we are still the holder: so what it shows and our state does not name can be
 // no successor's.
-func (s *Spool) sweepHeld(ctx context.Context, h *store.Holder) error {
-	all, err := s.c.FS.ReadDir(path.Dir(heldFile(h.ID(), "x")))
+func (s *Spool) sweepFiles(ctx context.Context, h *store.Holder, folder string, named func(*store.State) map[string]bool) error {
+	dir := listFile(h.ID(), folder, "")
+	all, err := s.c.FS.ReadDir(dir)
 	if fsys.Gone(err) {
 		return nil
 	}
@@ -159,13 +167,30 @@ func (s *Spool) sweepHeld(ctx context.Context, h *store.Holder) error {
 	if err != nil {
 		return err
 	}
+	keep := named(h.State())
 	var errs []error
 	for _, e := range all {
-		if _, held := h.State().HeldPost(e.Name); held || strings.HasPrefix(e.Name, ".") {
+		if keep[e.Name] || strings.HasPrefix(e.Name, ".") {
 			continue
 		}
-		s.c.Log.InfoContext(ctx, "removing the file of a post that is held no more", "list", h.ID(), "entry", e.Name)
-		errs = append(errs, fsys.RemoveAny(s.c.FS, heldFile(h.ID(), e.Name)))
+		s.c.Log.InfoContext(ctx, "removing a message that the list has no use for any more", "list", h.ID(), "entry", path.Join(dir, e.Name))
+		errs = append(errs, fsys.RemoveAny(s.c.FS, path.Join(dir, e.Name)))
 	}
 	return errors.Join(errs...)
+}
+
+func heldNames(st *store.State) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range st.Held() {
+		out[p.ID] = true
+	}
+	return out
+}
+
+func digestNames(st *store.State) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range st.Digest().Posts {
+		out[p.ID] = true
+	}
+	return out
 }

@@ -70,7 +70,7 @@ func TestHeldSweepOfASleeper(t *testing.T) {
 	if err := b.work(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.sweepHeld(t.Context(), h); !errors.Is(err, locking.ErrLost) {
+	if err := a.sweepFiles(t.Context(), h, heldDir, heldNames); !errors.Is(err, locking.ErrLost) {
 		t.Errorf("the sleeper sweeps: %v", err)
 	}
 	if got := outcome(t, srv.Observer()); got["held hold"] != 1 {

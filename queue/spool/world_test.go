@@ -197,7 +197,7 @@ func acceptHeld(ctx context.Context, n *node) error {
 	if err != nil {
 		return err
 	}
-	data, err := fsys.ReadFile(n.c.FS, heldFile(ant, "hold"), MaxSize)
+	data, err := fsys.ReadFile(n.c.FS, listFile(ant, heldDir, "hold"), MaxSize)
 	if err != nil {
 		return err
 	}
