@@ -108,7 +108,7 @@ const fenceTries = 4
 // open makes the journal with the number after the last one seen. Its name and its
 // first line are synced with the lines that follow.
 func (c *claim) open(seen *view) error {
-	file, private, st, err := c.s.create("journal." + string(c.unit.id) + "." + c.rng)
+	file, private, _, err := c.s.create("journal." + string(c.unit.id) + "." + c.rng)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *claim) open(seen *view) error {
 	last := seen.last(c.rng)
 	for range fenceTries {
 		name := journalName(c.rng, last+1)
-		if err = c.link(private, name, st.Ino); err == nil {
+		if err = c.link(private, name); err == nil {
 			c.n = last + 1
 			break
 		}
@@ -144,17 +144,14 @@ func (c *claim) open(seen *view) error {
 	return nil
 }
 
-// link gives a private file its name in the folder; an answer that was lost is looked up.
-func (c *claim) link(private, name string, ino uint64) error {
+// link gives a private file its name in the folder. After an error the file's own link
+// count says whether it has the name: a listing may be as old as the server's last tick.
+func (c *claim) link(private, name string) error {
 	err := c.dir.Link(private, name)
 	if err == nil {
 		return nil
 	}
-	list, lerr := c.dir.ReadDir()
-	if lerr != nil {
-		return err
-	}
-	if e, ok := fsys.Find(list, name); ok && e.Ino == ino {
+	if _, st, serr := fsys.ServerNow(c.s.c.FS, private); serr == nil && st.Nlink > 1 {
 		return nil
 	}
 	return err
