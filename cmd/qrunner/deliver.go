@@ -24,7 +24,11 @@ type deliverCmd struct {
 // panic, a signal, a hang on a dead mount) the MTA is told to try again. It is done
 // before anything else of the program could fail.
 func deliverParent(ctx context.Context, args []string, std stdio) (code int, done bool) {
-	if os.Getenv(childMark) != "" || !slices.Contains(args[1:], "deliver") || slices.Contains(args[1:], "--help") {
+	words := args[1:]
+	if i := slices.Index(words, "--"); i >= 0 {
+		words = words[:i] // what follows may be another program's
+	}
+	if os.Getenv(childMark) != "" || !slices.Contains(words, "deliver") || slices.Contains(words, "--help") {
 		return 0, false
 	}
 	in, ok := std.in.(*os.File)

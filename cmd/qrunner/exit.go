@@ -33,7 +33,7 @@ func report(std stdio, asJSON bool, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	code := status(err)
+	code := exitStatus(err)
 	switch {
 	case errors.Is(err, errSilent), errors.As(err, new(*statusError)):
 	case asJSON:
@@ -47,7 +47,7 @@ func report(std stdio, asJSON bool, err error) int {
 	return code
 }
 
-func status(err error) int {
+func exitStatus(err error) int {
 	var ended *statusError
 	var usage *usageError
 	var conf *config.Error

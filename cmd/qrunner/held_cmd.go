@@ -65,64 +65,50 @@ func (c *heldShowCmd) Run(ctx context.Context, a *app) error {
 }
 
 type heldAcceptCmd struct {
-	List string   `arg:"" help:"Posting address."`
-	ID   []string `arg:"" optional:"" help:"Held posts."`
-	All  bool     `help:"All that wait."`
+	heldPick
 }
 
 // Run puts the posts into the pipeline queue.
 func (c *heldAcceptCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "accept"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+	return a.settleHeld(ctx, "accept", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
 		return stage.ReleaseHeld(e, p, actor())
 	})
 }
 
 type heldRejectCmd struct {
-	List   string   `arg:"" help:"Posting address."`
-	ID     []string `arg:"" optional:"" help:"Held posts."`
-	All    bool     `help:"All that wait."`
-	Reason string   `help:"Why, for the poster." default:"The list's moderators have rejected your post."`
+	heldPick
+	Reason string `help:"Why, for the poster." default:"The list's moderators have rejected your post."`
 }
 
 // Run sends each poster a notice with the reason.
 func (c *heldRejectCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "reject"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+	return a.settleHeld(ctx, "reject", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
 		return stage.RejectHeld(e, p, c.Reason)
 	})
 }
 
 type heldDiscardCmd struct {
-	List string   `arg:"" help:"Posting address."`
-	ID   []string `arg:"" optional:"" help:"Held posts."`
-	All  bool     `help:"All that wait."`
+	heldPick
 }
 
 // Run drops the posts.
 func (c *heldDiscardCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, held{c.List, c.ID, c.All, "discard"}, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
+	return a.settleHeld(ctx, "discard", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
 		return stage.DiscardHeld(e, p, actor())
 	})
 }
 
-// held says which held posts are meant and what happens to them.
-type held struct {
-	list string
-	ids  []string
-	all  bool
-	verb string
-}
-
 // settleHeld makes one commit of what becomes of the posts: all or none.
-func (a *app) settleHeld(ctx context.Context, which held, settle func(*queue.Entry, store.HeldPost) *queue.Outcome) error {
-	if len(which.ids) == 0 && !which.all {
-		return &usageError{fmt.Errorf("name held posts, or say --all")}
+func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settle func(*queue.Entry, store.HeldPost) *queue.Outcome) error {
+	if err := which.check(); err != nil {
+		return err
 	}
 	n := 0
-	err := a.with(ctx, which.list, "held "+which.verb, func(h *house, l *store.Holder) error {
+	err := a.with(ctx, which.List, "held "+verb, func(h *house, l *store.Holder) error {
 		if err := h.spool.Recover(ctx, l); err != nil {
 			return err
 		}
-		posts, err := which.pick(l.State())
+		posts, err := which.pick(l.State(), time.Now())
 		if err != nil || len(posts) == 0 {
 			return err
 		}
@@ -137,25 +123,10 @@ func (a *app) settleHeld(ctx context.Context, which held, settle func(*queue.Ent
 			}
 		}
 		n = len(posts)
-		return attempt.Commit(ctx, by("held "+which.verb))
+		return attempt.Commit(ctx, by("held "+verb))
 	})
 	if err != nil {
 		return err
 	}
-	return a.print(map[string]int{which.verb + "ed": n}, func(w io.Writer) { fmt.Fprintf(w, "%d %sed\n", n, which.verb) })
-}
-
-func (h held) pick(st *store.State) ([]store.HeldPost, error) {
-	if h.all {
-		return st.Held(), nil
-	}
-	var out []store.HeldPost
-	for _, id := range h.ids {
-		p, ok := st.HeldPost(id)
-		if !ok {
-			return nil, fmt.Errorf("%s: %w", id, store.ErrNoHeld)
-		}
-		out = append(out, p)
-	}
-	return out, nil
+	return a.print(map[string]int{verb + "ed": n}, func(w io.Writer) { fmt.Fprintf(w, "%d %sed\n", n, verb) })
 }

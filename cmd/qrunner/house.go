@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"qrunner/cmd/qrunner/config"
@@ -13,7 +12,6 @@ import (
 	"qrunner/lists/store"
 	"qrunner/locking/fsys"
 	"qrunner/locking/hosts"
-	"qrunner/locking/lockfile"
 	"qrunner/locking/site"
 	"qrunner/queue/spool"
 	"qrunner/queue/trace"
@@ -27,7 +25,7 @@ type house struct {
 	fs     fsys.FS
 	host   hosts.Identity
 	reg    *hosts.Registration // nil: a command, which does not register itself
-	locker *lockfile.Locker
+	locker *lazyLocker
 	store  *store.Store
 	spool  *spool.Spool
 	trace  *trace.Log
@@ -90,8 +88,11 @@ func (h *house) build(ctx context.Context, as role) error {
 	if err != nil {
 		return err
 	}
-	if h.locker, err = h.newLocker(); err != nil {
-		return err
+	h.locker = &lazyLocker{open: h.newLocker}
+	if as == server {
+		if _, err := h.locker.get(ctx); err != nil {
+			return err
+		}
 	}
 	h.spool = spool.New(spool.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
 	h.store = store.Open(store.Config{
@@ -124,21 +125,6 @@ func (h *house) identify(ctx context.Context, as role) error {
 	return nil
 }
 
-func (h *house) newLocker() (*lockfile.Locker, error) {
-	c := lockfile.Config{
-		FS: h.fs, Host: h.host, Lifetime: h.conf.Lock.Lifetime, Slop: h.conf.Lock.Slop, Log: h.log,
-	}
-	// The local gate only saves traffic: where its folder cannot be had, go without.
-	if dir := h.conf.Lock.LocalDir; dir != "" {
-		if err := os.MkdirAll(dir, 0o770); err == nil {
-			c.LocalDir = dir
-		} else {
-			h.log.Debug("no local gate in front of the locks", "err", err)
-		}
-	}
-	return lockfile.New(c)
-}
-
 // levels are the settings below a list's own.
 func (h *house) levels(id lists.ID) []lists.Level {
 	out := []lists.Level{{Name: "site", Values: h.conf.Settings}}
@@ -164,6 +150,9 @@ func (h *house) close(ctx context.Context) error {
 		if err := h.reg.Close(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, hosts.ErrDouble) {
 			h.log.Warn("give the host's name back", "err", err)
 		}
+	}
+	if h.locker != nil {
+		h.locker.close()
 	}
 	return h.root.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/rules"
 	"qrunner/lists/store"
 )
 
@@ -57,7 +58,8 @@ func (c *listCreateCmd) Run(ctx context.Context, a *app) error {
 	return a.print(map[string]string{"created": string(id)}, func(w io.Writer) { fmt.Fprintf(w, "created %s\n", id) })
 }
 
-// settings turns NAME=VALUE into changes; \n in a value is a line break.
+// settings turns NAME=VALUE into changes; \n in a value is a line break. A password is
+// hashed before anything is written.
 func settings(args []string) ([]store.Change, error) {
 	var out []store.Change
 	for _, s := range args {
@@ -66,8 +68,14 @@ func settings(args []string) ([]store.Change, error) {
 			return nil, &usageError{fmt.Errorf("%q is not NAME=VALUE", s)}
 		}
 		value = strings.ReplaceAll(value, `\n`, "\n")
-		if err := lists.CheckSetting(name, value); err != nil {
+		if err := lists.CheckListSetting(name, value); err != nil {
 			return nil, err
+		}
+		if name == "moderator_password" {
+			var err error
+			if value, err = rules.HashPassword(value); err != nil {
+				return nil, fmt.Errorf("setting %s: %w", name, err)
+			}
 		}
 		out = append(out, store.SetSetting{Name: name, Value: value})
 	}
@@ -95,7 +103,22 @@ func (c *listSetCmd) Run(ctx context.Context, a *app) error {
 	if len(changes) == 0 {
 		return &usageError{fmt.Errorf("nothing to set")}
 	}
-	return a.change(ctx, c.List, "list set", func(*store.State) ([]store.Change, error) { return changes, nil })
+	if err := a.change(ctx, c.List, "list set", func(*store.State) ([]store.Change, error) { return changes, nil }); err != nil || a.json {
+		return err
+	}
+	return c.explain(a.std.out)
+}
+
+// explain says what the settings mean that were just set.
+func (c *listSetCmd) explain(w io.Writer) error {
+	for _, s := range c.Set {
+		name, _, _ := strings.Cut(s, "=")
+		row, _ := lists.LookupSetting(name)
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, row.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type listLsCmd struct{}

@@ -12,6 +12,10 @@ import (
 type lockCmd struct {
 	Ls  lockLsCmd  `cmd:"" help:"Who holds what."`
 	Why lockWhyCmd `cmd:"" help:"One lock: holder, waiters, and whether it is stale."`
+
+	Break lockBreakCmd `cmd:"" help:"End a lock whose holder is gone."`
+	Steal lockStealCmd `cmd:"" help:"Take a lock from its holder, alive or not."`
+	Run   lockRunCmd   `cmd:"" help:"Hold a lock file while a command runs. Needs no configuration."`
 }
 
 type lockLsCmd struct{}
@@ -22,13 +26,17 @@ func (c *lockLsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	keys, err := h.locker.List(ctx)
+	op, err := h.locker.get(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := op.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list locks: %w", err)
 	}
 	rows := []locking.Report{}
 	for _, k := range keys {
-		r, err := h.locker.Inspect(ctx, k)
+		r, err := op.Inspect(ctx, k)
 		if err != nil {
 			return fmt.Errorf("inspect lock %s: %w", k, err)
 		}
@@ -57,7 +65,11 @@ func (c *lockWhyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	r, err := h.locker.Inspect(ctx, key)
+	op, err := h.locker.get(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := op.Inspect(ctx, key)
 	if err != nil {
 		return fmt.Errorf("inspect lock %s: %w", key, err)
 	}

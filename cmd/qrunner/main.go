@@ -42,6 +42,7 @@ type cli struct {
 	List      listCmd   `cmd:"" help:"Make, show, change and delete lists."`
 	Member    memberCmd `cmd:"" help:"The people of a list."`
 	Queue     queueCmd  `cmd:"" help:"Look into the queues."`
+	Post      postCmd   `cmd:"" help:"Try a post on a list's policy."`
 	Held      heldCmd   `cmd:"" help:"Posts that wait for a moderator."`
 	Shunt     shuntCmd  `cmd:"" help:"Mail that could not be processed."`
 	Bounce    bounceCmd `cmd:"" help:"Who bounces, and why."`

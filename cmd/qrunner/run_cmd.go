@@ -56,7 +56,7 @@ func newDaemon(h *house) (*daemon, error) {
 		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Lifetime: h.conf.Lock.DeliveryLifetime,
 	})
 	d.runner = runner.New(runner.Config{
-		Store: h.store, Spool: h.spool, Stages: stage.Table(stage.Config{Host: h.host.Host, SiteOwner: h.siteOwner()}),
+		Store: h.store, Spool: h.spool, Stages: stage.Table(h.stages()),
 		Trace: h.trace.Add, Published: d.published, Host: h.host.Host, Clock: time.Now, Slice: h.conf.Run.Slice,
 		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Workers: h.conf.Run.Workers, Log: h.log,
 	})
@@ -65,15 +65,6 @@ func newDaemon(h *house) (*daemon, error) {
 		Trace: h.trace.Add, Host: h.host.Host, Domain: h.conf.Domain, Limits: h.intakeLimits(), Log: h.log,
 	})
 	return d, nil
-}
-
-// roster is who is on a list now.
-func (d *daemon) roster(ctx context.Context, id lists.ID) (lists.Roster, error) {
-	st, err := d.store.Read(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return st.List().Roster, nil
 }
 
 // published wakes the sender when a post has become a fan-out.
@@ -91,13 +82,14 @@ func (d *daemon) run(ctx context.Context) error {
 	go func() { traced <- d.trace.Run(tctx) }()
 
 	g, gctx := errgroup.WithContext(ctx)
-	if err := d.listen(gctx, g); err != nil {
+	if err := errors.Join(d.listen(gctx, g), d.serveStatus(gctx, g)); err != nil {
 		stopTrace()
 		return errors.Join(err, <-traced)
 	}
 	g.Go(func() error { return d.runner.Run(gctx) })
 	g.Go(func() error { return d.sender.Run(gctx) })
 	g.Go(func() error { return d.sweep(gctx) })
+	g.Go(func() error { return d.tasks(gctx) })
 	g.Go(func() error {
 		select {
 		case <-d.reg.Context().Done():
@@ -113,7 +105,7 @@ func (d *daemon) run(ctx context.Context) error {
 	if terr := <-traced; err == nil {
 		err = terr
 	}
-	d.log.Info("stopped", "locks", d.locker.Stats(), "err", err)
+	d.log.Info("stopped", "locks", d.lockStats(), "err", err)
 	return err
 }
 

@@ -34,6 +34,7 @@ func (d *decoder) check(c *Config) error {
 		{"lmtp.listen", listenLMTP(c.LMTP.Listen)},
 		{"lmtp.socket_mode", octal(c.LMTP.SocketMode)},
 		{"smtp.listen", listenTCP(c.SMTP.Listen)},
+		{"status.listen", listenStatus(c.Status.Listen)},
 		{"limits.message_size", need(c.Limits.MessageSize >= 1024, "less than 1KB takes no mail at all")},
 		{"limits.recipients", need(c.Limits.Recipients >= 100, "RFC 5321 section 4.5.3.1.8 asks for at least 100")},
 		{"limits.connections", need(c.Limits.Connections >= 1, "must be at least 1")},
@@ -118,6 +119,13 @@ func split(s string) []string {
 		out = append(out, strings.TrimSpace(part))
 	}
 	return out
+}
+
+func listenStatus(addr string) error {
+	if addr == "" {
+		return nil
+	}
+	return listenTCP([]string{addr})
 }
 
 func listenTCP(list []string) error {

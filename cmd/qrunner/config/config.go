@@ -21,6 +21,7 @@ type Config struct {
 	Smarthost Smarthost         `yaml:"smarthost" doc:"The MTA that list mail is handed to."`
 	Run       Run               `yaml:"run" doc:"The daemon."`
 	Retry     Retry             `yaml:"retry" doc:"When temporary refusals are tried again (RFC 5321 section 4.5.4.1)."`
+	Status    Status            `yaml:"status" doc:"Metrics and health over HTTP."`
 	Settings  map[string]string `yaml:"settings" doc:"List settings for the whole site, by name: see 'qrunner list show'."`
 	Domains   map[string]Domain `yaml:"domains" doc:"List settings per mail domain: they win over the site's."`
 	Log       Log               `yaml:"log" doc:"Logs go to standard error."`
@@ -89,6 +90,11 @@ type Run struct {
 	Heartbeat time.Duration `yaml:"heartbeat" doc:"How often this host shows on the share that it is alive."`
 	Traces    time.Duration `yaml:"traces" doc:"How long messages' histories are kept."`
 	Drain     time.Duration `yaml:"drain" doc:"At SIGTERM, how long work in hand may take to end."`
+}
+
+// Status is the HTTP door for monitoring.
+type Status struct {
+	Listen string `yaml:"listen" doc:"host:port for /metrics and /healthz; empty: none. There is no access control: keep it on loopback or a management network."`
 }
 
 // Retry is the schedule of temporary refusals.

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/queue"
+	"qrunner/queue/stage"
+	"qrunner/queue/trace"
+)
+
+// stages is what the stages need to know of this house.
+func (h *house) stages() stage.Config {
+	return stage.Config{Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster}
+}
+
+// roster is who is on a list now.
+func (h *house) roster(ctx context.Context, id lists.ID) (lists.Roster, error) {
+	st, err := h.store.Read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return st.List().Roster, nil
+}
+
+// tasks does the lists' periodic work until ctx ends.
+func (d *daemon) tasks(ctx context.Context) error {
+	t := stage.Tasks{
+		Stage: d.stages(), Store: d.store, Spool: d.spool, Clock: time.Now, Log: d.log,
+		Done: func(ctx context.Context, id lists.ID, o *queue.Outcome) {
+			d.trace.Add(ctx, trace.Event{List: id, Event: o.Event, Detail: o.Reason})
+			d.runner.Wake(id)
+		},
+	}
+	return t.Run(ctx)
+}
