@@ -59,7 +59,7 @@ func (c *bounceScanCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if failed != nil {
-		return &statusError{status(failed)}
+		return &statusError{exitStatus(failed)}
 	}
 	return nil
 }
