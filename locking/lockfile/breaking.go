@@ -176,9 +176,9 @@ func (a *attempt) clearBroken() {
 	}
 	a.broke = nil
 	f := a.l.cfg.FS
-	if n, ok := parseName(b.rec.Claim); b.valid && ok && n.kind == kindClaim && n.suffix == a.suffix &&
+	if n, ok := a.parse(b.rec.Claim); b.valid && ok && n.kind == kindClaim &&
 		path.Base(b.rec.Claim) == b.rec.Claim {
-		name := a.dir + "/" + b.rec.Claim
+		name := a.file(b.rec.Claim)
 		if st, err := f.Stat(name); err == nil && st.Ino == b.ino {
 			_ = fsys.RemoveAny(f, name)
 		}

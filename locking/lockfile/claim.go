@@ -40,6 +40,8 @@ func (l *Locker) create(p paths, kind string) (fsys.File, string, error) {
 		case errors.Is(err, fs.ErrExist): // another name
 		case !fsys.Gone(err):
 			return nil, "", err
+		case l.cfg.Plain:
+			return nil, "", err
 		default:
 			if merr := l.mkdir(p.dir); merr != nil {
 				return nil, "", merr

@@ -24,6 +24,10 @@ type Config struct {
 	// FS is the share, Root the folder of all locks in it (default "locks").
 	FS   fsys.FS
 	Root string
+	// Plain makes a lock the file of its key's name in Root, which may be "." and may
+	// hold files of others; Root is then not made if it is missing. List is not
+	// supported.
+	Plain bool
 	// Host is this process; its Host and PID stand in the names of its files.
 	Host hosts.Identity
 	// Proc looks up other processes of this machine (default hosts.Process).

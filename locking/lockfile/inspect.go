@@ -32,7 +32,7 @@ func (l *Locker) Inspect(ctx context.Context, key locking.Key) (locking.Report, 
 	if err != nil {
 		return r, fmt.Errorf("inspect lock %s: %w", key, err)
 	}
-	r.Now = l.serverTime()
+	r.Now = l.serverTime(p)
 	s, err := l.look(p.lock())
 	switch {
 	case fsys.Gone(err):
@@ -79,8 +79,8 @@ func (l *Locker) describe(r *locking.Report, s sight) {
 // others fills in the waiters and tickets.
 func (l *Locker) others(r *locking.Report, p paths, names []fsys.DirEntry, s sight) {
 	for _, e := range names {
-		n, ok := parseName(e.Name)
-		if !ok || n.suffix != p.suffix {
+		n, ok := p.parse(e.Name)
+		if !ok {
 			continue
 		}
 		switch {
@@ -88,7 +88,7 @@ func (l *Locker) others(r *locking.Report, p paths, names []fsys.DirEntry, s sig
 			r.Tickets++
 		case n.kind == kindClaim && e.Ino != s.ino:
 			h := locking.Holder{Host: n.host, PID: n.pid}
-			if st, err := l.cfg.FS.Stat(p.dir + "/" + e.Name); err == nil {
+			if st, err := l.cfg.FS.Stat(p.file(e.Name)); err == nil {
 				h.Seen = st.Mtime
 			}
 			r.Waiters = append(r.Waiters, h)
@@ -96,9 +96,10 @@ func (l *Locker) others(r *locking.Report, p paths, names []fsys.DirEntry, s sig
 	}
 }
 
-// serverTime makes a file to see what time the server thinks it is; zero on error.
-func (l *Locker) serverTime() time.Time {
-	p := paths{dir: l.cfg.Root}
+// serverTime makes a file in the root to see what time the server thinks it is; zero on
+// error.
+func (l *Locker) serverTime(p paths) time.Time {
+	p = paths{dir: l.cfg.Root, prefix: p.prefix}
 	f, name, err := l.create(p, kindTk)
 	if err != nil {
 		return time.Time{}
@@ -114,6 +115,9 @@ func (l *Locker) serverTime() time.Time {
 
 // List returns the keys that are locked, in the order of their names.
 func (l *Locker) List(ctx context.Context) ([]locking.Key, error) {
+	if l.cfg.Plain {
+		return nil, fmt.Errorf("list locks: plain ones cannot be told from other files: %w", errors.ErrUnsupported)
+	}
 	keys, err := l.list1(ctx, l.cfg.Root, nil)
 	if err != nil {
 		return nil, fmt.Errorf("list locks: %w", err)

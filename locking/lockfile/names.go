@@ -18,6 +18,9 @@ import (
 //	tk.<host>.<pid>.<16 hex>             private: becomes a ticket by link
 //	ticket.<32 hex>.<k>                  who may close that incarnation of the lock
 //	lock=0-1000, claim.h.7.<hex>=0-1000  the same for a key that ends in "0-1000"
+//
+// A plain lock (Config.Plain) is the file of the key's name, among files of others; its
+// private files and tickets are hidden ones: ".NAME.claim.<host>.<pid>.<16 hex>".
 const (
 	kindLock   = "lock"
 	kindClaim  = "claim"
@@ -30,6 +33,7 @@ const (
 type paths struct {
 	key    locking.Key
 	dir    string // the lock's folder, from the share's root
+	prefix string // "", or "." and the name and "." of a plain lock
 	suffix string // "" or "=" and the key's last segment
 	nested bool   // the folder is for several keys and comes and goes with them
 }
@@ -39,6 +43,12 @@ func (l *Locker) paths(key locking.Key) (paths, error) {
 		return paths{}, err
 	}
 	segs := strings.Split(string(key), "/")
+	if l.cfg.Plain {
+		if len(segs) > 1 {
+			return paths{}, fmt.Errorf("lock key %q: a plain lock is one file name", key)
+		}
+		return paths{key: key, dir: l.cfg.Root, prefix: "." + string(key) + "."}, nil
+	}
 	p := paths{key: key, dir: l.cfg.Root + "/" + string(key)}
 	if n := len(segs) - 1; n > 0 {
 		for _, s := range segs[1:n] {
@@ -53,18 +63,31 @@ func (l *Locker) paths(key locking.Key) (paths, error) {
 	return p, nil
 }
 
-func (p paths) lock() string { return p.dir + "/" + p.lockBase() }
+// file is the path of a name in the lock's folder.
+func (p paths) file(base string) string {
+	if p.dir == "." {
+		return base
+	}
+	return p.dir + "/" + base
+}
 
-func (p paths) lockBase() string { return kindLock + p.suffix }
+func (p paths) lock() string { return p.file(p.lockBase()) }
+
+func (p paths) lockBase() string {
+	if p.prefix != "" {
+		return string(p.key)
+	}
+	return kindLock + p.suffix
+}
 
 func (p paths) ticket(nonce string, k int) string {
-	return fmt.Sprintf("%s/%s.%s.%d%s", p.dir, kindTicket, nonce, k, p.suffix)
+	return p.file(fmt.Sprintf("%s%s.%s.%d%s", p.prefix, kindTicket, nonce, k, p.suffix))
 }
 
 // private names a file of this process alone.
 func (l *Locker) private(p paths, kind string) string {
 	h := &l.cfg.Host
-	return p.dir + "/" + kind + "." + h.Host + "." + strconv.Itoa(h.PID) + "." + l.random(1) + p.suffix
+	return p.file(p.prefix + kind + "." + h.Host + "." + strconv.Itoa(h.PID) + "." + l.random(1) + p.suffix)
 }
 
 // fileName is what a name in a lock's folder says.
@@ -75,6 +98,22 @@ type fileName struct {
 	nonce  string // the random part, or a ticket's incarnation
 	k      int    // of a ticket
 	suffix string // "" or "=" and the key's last segment
+}
+
+// parse reads a name in the lock's folder; ok is false for one that is not of this lock.
+func (p paths) parse(base string) (f fileName, ok bool) {
+	if p.prefix == "" {
+		f, ok = parseName(base)
+		return f, ok && f.suffix == p.suffix
+	}
+	if base == string(p.key) {
+		return fileName{kind: kindLock}, true
+	}
+	base, ok = strings.CutPrefix(base, p.prefix)
+	if ok {
+		f, ok = parseName(base)
+	}
+	return f, ok && f.kind != kindLock && f.suffix == ""
 }
 
 // parseName reads a name in a lock's folder; ok is false for a name not of ours.

@@ -101,14 +101,14 @@ func (l *Locker) mark(p paths, c *claim, err error) (outcome, error) {
 func (l *Locker) awaited(p paths, c *claim, s standing) bool {
 	looks := 0
 	for _, e := range s.names {
-		n, ok := parseName(e.Name)
-		if !ok || n.kind != kindClaim || n.suffix != p.suffix || e.Name == path.Base(c.name) {
+		n, ok := p.parse(e.Name)
+		if !ok || n.kind != kindClaim || e.Name == path.Base(c.name) {
 			continue
 		}
 		if looks++; looks > yieldLooks {
 			return true
 		}
-		f, err := l.cfg.FS.OpenFile(p.dir+"/"+e.Name, os.O_RDONLY, 0)
+		f, err := l.cfg.FS.OpenFile(p.file(e.Name), os.O_RDONLY, 0)
 		if err != nil {
 			continue
 		}

@@ -21,14 +21,14 @@ func (l *Locker) sweep(a *attempt, s standing) bool {
 	}
 	looked := 0
 	for _, e := range s.names {
-		n, ok := parseName(e.Name)
-		if !ok || n.kind == kindLock || n.suffix != a.suffix || n.nonce == a.claim.rec.Nonce || e.Ino == a.claim.ino || e.Name == path.Base(a.claim.name) {
+		n, ok := a.parse(e.Name)
+		if !ok || n.kind == kindLock || n.nonce == a.claim.rec.Nonce || e.Ino == a.claim.ino || e.Name == path.Base(a.claim.name) {
 			continue
 		}
 		if looked++; looked > maxSweep {
 			return true
 		}
-		if l.leftOver(a.dir+"/"+e.Name, n, s.now) && l.cfg.FS.Remove(a.dir+"/"+e.Name) == nil {
+		if l.leftOver(a.file(e.Name), n, s.now) && l.cfg.FS.Remove(a.file(e.Name)) == nil {
 			l.counted(func(st *Stats) { st.Swept++ })
 		}
 	}
