@@ -126,7 +126,7 @@ func event(host string, o outcome) trace.Event {
 		Entry: o.entry.ID, Queue: o.entry.Queue, Event: o.out.Event, Detail: o.out.Reason,
 	}
 	if v := o.out.Verdict; v != nil && v.Rule != "" {
-		ev.Detail = v.Rule + ": " + v.Reason
+		ev.Detail = v.String()
 	}
 	return ev
 }
