@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"qrunner/lists"
+	"qrunner/locking/lockfile"
 	"qrunner/queue"
 	"qrunner/queue/fanout"
 	"qrunner/queue/intake"
@@ -82,7 +83,7 @@ func (d *daemon) run(ctx context.Context) error {
 	go func() { traced <- d.trace.Run(tctx) }()
 
 	g, gctx := errgroup.WithContext(ctx)
-	if err := d.listen(gctx, g); err != nil {
+	if err := errors.Join(d.listen(gctx, g), d.serveStatus(gctx, g)); err != nil {
 		stopTrace()
 		return errors.Join(err, <-traced)
 	}
@@ -105,7 +106,7 @@ func (d *daemon) run(ctx context.Context) error {
 	if terr := <-traced; err == nil {
 		err = terr
 	}
-	d.log.Info("stopped", "locks", d.locker.Stats(), "err", err)
+	d.log.Info("stopped", "locks", d.lockStats(), "err", err)
 	return err
 }
 
@@ -117,7 +118,7 @@ func (d *daemon) sweep(ctx context.Context) error {
 	t := time.NewTicker(sweepEvery)
 	defer t.Stop()
 	for {
-		err := errors.Join(d.spool.SweepTmp(ctx), d.locker.SweepFolders(ctx, "out"), d.trace.Prune(ctx, time.Now().Add(-d.conf.Run.Traces)))
+		err := errors.Join(d.spool.SweepTmp(ctx), d.sweepLocks(ctx), d.trace.Prune(ctx, time.Now().Add(-d.conf.Run.Traces)))
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("sweep", "err", err)
 		}
@@ -130,4 +131,13 @@ func (d *daemon) sweep(ctx context.Context) error {
 		case <-t.C:
 		}
 	}
+}
+
+// sweepLocks removes what crashes left of deliveries' lock files; nodes of ZooKeeper
+// go by themselves.
+func (d *daemon) sweepLocks(ctx context.Context) error {
+	if l, ok := d.locker.opened().(*lockfile.Locker); ok {
+		return l.SweepFolders(ctx, "out")
+	}
+	return nil
 }
