@@ -94,3 +94,24 @@ func senderHeaders(v string) error {
 	}
 	return nil
 }
+
+// maxHundredths is the largest number that ParseHundredths takes, 10000.
+const maxHundredths = 10000 * 100
+
+// ParseHundredths reads a number from 0 to 10000 with at most two decimals, such as 5,
+// 5.0 or 0.25, and gives it times hundred: such numbers add up alike on every host.
+func ParseHundredths(v string) (int64, error) {
+	whole, part, dot := strings.Cut(v, ".")
+	digits := part + "00"
+	n, err := strconv.ParseUint(whole+digits[:2], 10, 32)
+	if err != nil || n > maxHundredths || whole == "" || dot && part == "" || strings.Trim(digits[2:], "0") != "" {
+		return 0, fmt.Errorf("%q is not a number from 0 to 10000 with at most two decimals", v)
+	}
+	return int64(n), nil
+}
+
+// hundredths checks a number with at most two decimals.
+func hundredths(v string) error {
+	_, err := ParseHundredths(v)
+	return err
+}

@@ -69,6 +69,18 @@ var SettingTable = []Setting{
 	{"digest_max_part_size", "100", between(0, 1<<20), "A part of a post with more KiB is left out of digests, with a note; 0: none is."},
 	{"archive_policy", "private", oneOf("never", "private", "public"), "Whether posts are archived."},
 	{"max_days_to_hold", "90", between(0, 3650), "Held posts expire after so many days; 0: never."},
+	{"process_bounces", "yes", yesNo, "Bounces count against the members that they are about; no: they are dropped."},
+	{"bounce_score_threshold", "5.0", hundredths, "The score at which delivery to a member is disabled; 0: never."},
+	{"bounce_info_stale_after", "7d", duration, "A score is forgotten after this time without a bounce, if at least five posts went out meanwhile."},
+	{"bounce_soft_points", "0.5", hundredths, "What a soft bounce weighs, such as a full mailbox; a hard one weighs 1."},
+	{"bounce_expired_points", "0.25", hundredths, "What a copy weighs that nobody took until the sending host gave up."},
+	{"bounce_storm_percent", "10", between(0, 100), "If more than this share of the members, and at least five, bounce alike at one domain within an hour, nobody is scored and the owners are told; 0: no such guard."},
+	{"bounce_you_are_disabled_warnings", "3", between(0, 1000), "How many notices a member gets whose delivery is disabled, before he is removed; 0: removed after an hour, without notice before."},
+	{"bounce_you_are_disabled_warnings_interval", "7d", duration, "The time between two such notices, and from the last to the removal."},
+	{"bounce_notify_owner_on_disable", "yes", yesNo, "Tell the owners when a member's delivery is disabled for bounces."},
+	{"bounce_notify_owner_on_removal", "yes", yesNo, "Tell the owners when a member is removed for bounces."},
+	{"forward_unrecognized_bounces_to", "administrators", oneOf("discard", "administrators", "site_owner"), "Who gets mail to the bounces address that is no bounce we can read."},
+	{"verp_probes", "no", yesNo, "At the threshold send a probe first; delivery is disabled if that comes back."},
 	{"repeat_window", "1d", duration, "A post that comes again within this time is dropped as a repeat."},
 }
 
