@@ -3,6 +3,7 @@ package fanout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -28,8 +29,25 @@ func (s *Sender) finish(ctx context.Context, dir string, id queue.ID) error {
 	case s.finished <- to:
 		return nil
 	default:
-		return s.remove(ctx, to)
+		return s.clear(ctx, to)
 	}
+}
+
+// clear deletes folders in done/. That they are there is on stable storage before the
+// first file goes: or else a power cut could bring a folder back into out/ with its
+// recipients, and without the journals that say who has had his copy.
+func (s *Sender) clear(ctx context.Context, dirs ...string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	if err := fsys.SyncDir(s.c.FS, doneDir); err != nil {
+		return err
+	}
+	var errs []error
+	for _, dir := range dirs {
+		errs = append(errs, s.remove(ctx, dir))
+	}
+	return errors.Join(errs...)
 }
 
 // sweep deletes what finish leaves, until ctx ends; walkers find the rest.
@@ -37,7 +55,11 @@ func (s *Sender) sweep(ctx context.Context) {
 	for {
 		select {
 		case dir := <-s.finished:
-			if err := s.remove(ctx, dir); err != nil && ctx.Err() == nil {
+			dirs := []string{dir}
+			for range len(s.finished) { // whatever else waits shares the sync
+				dirs = append(dirs, <-s.finished)
+			}
+			if err := s.clear(ctx, dirs...); err != nil && ctx.Err() == nil {
 				s.c.Log.InfoContext(ctx, "delete finished fan-out", "err", err)
 			}
 		case <-ctx.Done():

@@ -192,11 +192,11 @@ func (w *walker) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, e := range entries {
-		errs = append(errs, w.s.remove(ctx, doneDir+"/"+e.Name))
+	dirs := make([]string, len(entries))
+	for i, e := range entries {
+		dirs[i] = doneDir + "/" + e.Name
 	}
-	return errors.Join(errs...)
+	return w.s.clear(ctx, dirs...)
 }
 
 // readClock reads the server's clock.
