@@ -22,9 +22,10 @@ type Storm struct {
 	Posts, Moves int
 	// How often a host loses its power (at any time, and before or after one of its
 	// calls), is paused, cut off, cannot hear the server, has its clock set; how
-	// often the server is started again, and how often the share refuses calls or
-	// loses answers for a while.
-	Crashes, CallCrashes, Pauses, Cuts, Mutes, Clocks, Restarts, Faults int
+	// often the server is started again, how often the share refuses calls or loses
+	// answers for a while, and how often the server (PowerCuts) or everything
+	// (Blackouts) loses its power with what nobody synced.
+	Crashes, CallCrashes, Pauses, Cuts, Mutes, Clocks, Restarts, Faults, PowerCuts, Blackouts int
 }
 
 // trouble is one thing that breaks and is mended again.
@@ -161,6 +162,13 @@ func (s Storm) kinds(w *World) []kind {
 			w.Server.Restart(d%(2*time.Second) == 0)
 		}),
 		on("share in trouble", s.Faults, w.ill),
+		on("power cut of the server", s.PowerCuts, func(context.Context, string, time.Duration) { w.Server.PowerCut() }),
+		on("blackout", s.Blackouts, func(ctx context.Context, _ string, d time.Duration) {
+			w.Crash(w.c.Hosts...)
+			w.Server.PowerCut()
+			sleep(ctx, d/4)
+			w.reboot(ctx, w.c.Hosts[0], d/4)
+		}),
 	}
 }
 

@@ -55,6 +55,7 @@ func stormOf(seed uint64) (Config, Storm) {
 	return c, Storm{
 		Posts: 6 + few(10), Moves: few(8), Crashes: few(3), CallCrashes: few(3), Pauses: few(2), Cuts: few(2),
 		Mutes: few(2), Clocks: few(2), Restarts: few(2), Faults: few(3),
+		PowerCuts: few(2) / 2, Blackouts: few(2) / 2,
 	}
 }
 
