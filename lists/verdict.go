@@ -49,6 +49,11 @@ type Post struct {
 	Others func(context.Context, ID) (Roster, error)
 	// DMARC tells what domains publish; nil: nobody can tell. Written by the stage.
 	DMARC DMARC
+	// Authority checks signatures and makes them; nil: nobody does. Written by the stage.
+	Authority Authority
+	// Checked is what Authority.Check found out, as the value of an
+	// Authentication-Results field; "" if it did not check.
+	Checked string
 	// Recent is how many posts were accepted under a key of rules.RateKeys within the
 	// hour; nil: nobody counts. Written by the stage.
 	Recent func(key string) int

@@ -3,6 +3,7 @@ package handlers
 // Posting is what happens to an accepted post, in order. The archive gets the post
 // as the list's header fields make it, without decoration.
 var Posting = []Handler{
+	{"validate-authenticity", validateAuthenticity, "What is known of who sent it is written down, while it is as it came."},
 	{"member-recipients", memberRecipients, "Everybody who gets each post by itself."},
 	{"avoid-duplicates", avoidDuplicates, "Nobody gets a second copy who wants none."},
 	{"cleanse", cleanse, "Passwords, and requests that the list must not pass on, go."},
@@ -11,8 +12,10 @@ var Posting = []Handler{
 	{"subject-prefix", subjectPrefix, "The list's prefix before the subject, once."},
 	{"rfc-2369", rfc2369, "List-Id and the other List-* fields."},
 	{"to-archive", toArchive, "A copy for the archive."},
+	{"dmarc", dmarc, "The list goes into From where the author's domain makes receivers refuse what we send."},
 	{"decorate", decorate, "The footer."},
 	{"received", received, "Our trace field."},
+	{"sign", sign, "The list's signatures, over everything before."},
 }
 
 // Owner is what happens to mail for the owners.
@@ -27,4 +30,5 @@ var Owner = []Handler{
 var Virgin = []Handler{
 	{"notice-recipients", noticeRecipients, "Who is named, or else the owners."},
 	{"cook-notice", cookNotice, "What RFC 5322 wants once, List-Id, Precedence."},
+	{"sign", sign, "The list's signatures."},
 }

@@ -15,7 +15,7 @@ func (c Config) post(w *queue.Work) *lists.Post {
 	p := &lists.Post{
 		List: w.List, Message: message.Parse(e.Raw), Sender: e.Sender, Target: e.Target,
 		Received: e.Received, Size: int64(len(e.Raw)), Trace: e.Trace, Source: e.Source, Host: c.Host,
-		Others: c.Others, DMARC: c.DMARC,
+		Others: c.Others, DMARC: c.DMARC, Authority: c.Authority,
 	}
 	if w.State != nil {
 		p.Recent = func(key string) int { return w.State.Count(key, e.Received) }

@@ -26,6 +26,8 @@ type Config struct {
 	Others func(context.Context, lists.ID) (lists.Roster, error)
 	// DMARC tells what domains publish; nil: nothing.
 	DMARC lists.DMARC
+	// Authority checks and makes signatures; nil: nobody does.
+	Authority lists.Authority
 	// Random gives the bits of tokens; nil: the system's.
 	Random io.Reader
 }
