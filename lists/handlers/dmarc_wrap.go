@@ -14,7 +14,7 @@ import (
 // sort by, and what is the list's. The post inside keeps all of its own.
 var outer = []string{
 	"Received", "Authentication-Results", "From", "To", "Cc", "Reply-To", "Subject", "Date", "Message-ID", "In-Reply-To",
-	"References", "Precedence", "X-BeenThere", "Sensitivity", "Importance", "Priority", "Auto-Submitted",
+	"References", "Precedence", "Sensitivity", "Importance", "Priority", "Auto-Submitted",
 }
 
 // wrapMessage makes the post an attachment of a message from the list; a text of the
@@ -53,7 +53,7 @@ func wrapMessage(p *lists.Post) {
 	m.SetBody(body.Bytes())
 }
 
-// ofList: the fields that lists put on (RFC 2369, RFC 2919, RFC 5064).
+// ofList: the fields that lists put on (RFC 2369, RFC 2919, RFC 5064), loop marks too.
 func ofList(name string) bool {
-	return strings.HasPrefix(strings.ToLower(name), "list-") || strings.EqualFold(name, "Archived-At")
+	return oneOf(name, []string{"Archived-At", "X-BeenThere"}) || strings.HasPrefix(strings.ToLower(name), "list-")
 }
