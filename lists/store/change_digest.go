@@ -126,6 +126,7 @@ func (c CloseDigest) apply(d *draft) {
 	}
 	d.last = newSet(lessLast)
 	d.issued = issued{c.Volume, c.Issue, c.At.UTC()}
+	d.digests++
 }
 
 // SetDigest says which digest counts as the last that was sent: the numbers go on

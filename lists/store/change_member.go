@@ -48,7 +48,12 @@ func (c DelMember) check(s *State) error {
 	return nil
 }
 
-func (c DelMember) apply(d *draft) { d.roster.remove(c.Role, c.Address) }
+func (c DelMember) apply(d *draft) {
+	if m, ok := d.roster.Find(c.Role, c.Address); ok {
+		d.dropBounce(m.ID)
+	}
+	d.roster.remove(c.Role, c.Address)
+}
 
 // SetMember replaces what the roster says of a member, who is found by ID; the
 // address and role may be new. An ID of 0 means: found by role and address.

@@ -23,6 +23,7 @@ func emptyState(id lists.ID, incarnation string) State {
 		roster: newRoster(), handovers: newSet(lessHandover), held: newSet(lessHeld),
 		seen: newSet(lessSeenKey), seenEnd: newSet(lessSeenEnd), attempts: newSet(lessAttempt),
 		digest: newSet(lessDigest), last: newSet(lessLast),
+		bounces: newSet(lessBounce), alike: newSet(lessAlike), storms: newSet(lessStorm),
 		counts: newSet(lessCountKey), countEnd: newSet(lessCountEnd),
 	}
 }
@@ -35,6 +36,7 @@ func (s *State) edit() *draft {
 	d.counts, d.countEnd = s.counts.clone(), s.countEnd.clone()
 	d.seen, d.seenEnd, d.attempts = s.seen.clone(), s.seenEnd.clone(), s.attempts.clone()
 	d.digest, d.last = s.digest.clone(), s.last.clone()
+	d.bounces, d.alike, d.storms = s.bounces.clone(), s.alike.clone(), s.storms.clone()
 	return d
 }
 

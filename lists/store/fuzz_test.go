@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qrunner/lists"
+	"qrunner/lists/bounces/score"
 )
 
 func seedRecord(f *testing.F) *Record {
@@ -17,6 +18,8 @@ func seedRecord(f *testing.F) *Record {
 		Changes: Changes{
 			AddMember{member(1)}, DelMember{lists.RoleOwner, "a@b.org"}, SetMember{member(2)}, SetSetting{"info", "a\nb"},
 			UnsetSetting{"info"}, HoldPost{HeldPost{ID: "h"}}, DropHeld{"h"}, SetPostID{3}, AddToDigest{DigestPost{ID: "d", Sum: "s"}}, CloseDigest{1, 2, time.Unix(1, 0).UTC(), []string{"d"}}, SetDigest{1, 2, time.Unix(1, 0).UTC()},
+			SetBounce{7, score.Record{Address: "a@b.org", Score: 150, Kind: score.Hard}, score.Step{What: score.Bounced, Points: -50}}, DropBounce{7},
+			SetStorm{score.Storm{Domain: "b.org", Kind: score.Soft, Members: 5}, time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()},
 			AddCount{"k", time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()}, MarkSeen{Key: "k", At: time.Unix(1, 0).UTC()},
 			OpenHandover{Handover{Entry: "e", Children: []Placed{{"a", "b", "c"}}}}, CloseHandover{"e"},
 			MarkAttempt{Entry: "e", Count: 1, At: time.Unix(1, 0).UTC()}, ClearAttempt{"e"}, importMembers{Side: "s", Count: 1, Sum: "x"},

@@ -33,6 +33,9 @@ type snapshotHead struct {
 	Issued      issued            `json:"issued,omitzero"`
 	Digest      int               `json:"digest,omitempty"`
 	Last        int               `json:"last,omitempty"`
+	Digests     uint64            `json:"digests,omitempty"`
+	Bounces     int               `json:"bounces,omitempty"`
+	Storms      int               `json:"storms,omitempty"`
 }
 
 func (s *State) head() snapshotHead {
@@ -43,6 +46,7 @@ func (s *State) head() snapshotHead {
 		Members: s.roster.len(), Handovers: s.handovers.len(), Held: s.held.len(),
 		Seen: s.seen.len(), Attempts: s.attempts.len(), Counts: s.counts.len(),
 		Issued: s.issued, Digest: s.digest.len(), Last: s.last.len(),
+		Digests: s.digests, Bounces: s.bounces.len(), Storms: s.storms.len(),
 	}
 }
 
@@ -64,6 +68,8 @@ func writeSnapshot(w io.Writer, s *State) error {
 	lines(f, s.counts)
 	lines(f, s.digest)
 	lines(f, s.last)
+	lines(f, s.bounces)
+	lines(f, s.storms)
 	return f.end()
 }
 
@@ -102,7 +108,7 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	}
 	s := emptyState(h.List, h.Incarnation)
 	s.version, s.changed, s.grant, s.unclean = h.N, h.Changed, h.Grant, h.Unclean
-	s.nextMember, s.postID, s.opened, s.overrides, s.issued = h.NextMember, h.PostID, h.Opened, h.Overrides, h.Issued
+	s.nextMember, s.postID, s.opened, s.overrides, s.issued, s.digests = h.NextMember, h.PostID, h.Opened, h.Overrides, h.Issued, h.Digests
 	if err := s.readThings(d, h); err != nil {
 		return nil, d.verdict(err)
 	}
@@ -114,6 +120,9 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	}
 	for c := range s.counts.all() {
 		s.countEnd.put(c)
+	}
+	for b := range s.bounces.all() {
+		s.indexBounce(b)
 	}
 	return &s, s.counted(h)
 }
@@ -148,14 +157,20 @@ func (s *State) readThings(d *deframer, h snapshotHead) error {
 	if err := readLines(d, h.Digest, s.digest); err != nil {
 		return err
 	}
-	return readLines(d, h.Last, s.last)
+	if err := readLines(d, h.Last, s.last); err != nil {
+		return err
+	}
+	if err := readLines(d, h.Bounces, s.bounces); err != nil {
+		return err
+	}
+	return readLines(d, h.Storms, s.storms)
 }
 
 // counted confirms that no two lines were about the same thing.
 func (s *State) counted(h snapshotHead) error {
 	if got := s.head(); got.Members != h.Members || got.Handovers != h.Handovers || got.Held != h.Held ||
 		got.Seen != h.Seen || got.Attempts != h.Attempts || got.Counts != h.Counts ||
-		got.Digest != h.Digest || got.Last != h.Last || h.N == 0 {
+		got.Digest != h.Digest || got.Last != h.Last || got.Bounces != h.Bounces || got.Storms != h.Storms || h.N == 0 {
 		return fmt.Errorf("counts %+v, want %+v", got, h)
 	}
 	return nil

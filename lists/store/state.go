@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/bounces/score"
 	"qrunner/locking"
 )
 
@@ -37,6 +38,10 @@ type State struct {
 	digest     *set[DigestPost]
 	last       *set[LastDigest]
 	issued     issued
+	digests    uint64 // sent so far
+	bounces    *set[Bounce]
+	alike      *set[alike] // of bounces
+	storms     *set[score.Storm]
 	counts     *set[count]
 	countEnd   *set[count]
 

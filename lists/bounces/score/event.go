@@ -33,8 +33,10 @@ type Event struct {
 	// At is when it came to us.
 	At   time.Time
 	Kind Kind
-	// Post is the number of the list's last accepted post at that time.
-	Post uint64
+	// Post is the number of the list's last accepted post at that time; of the last digest
+	// where the member gets those.
+	Post   uint64
+	Digest bool
 	// Why says it in words: reason, code, what the mail system said.
 	Why string
 	// Probe: it is a probe that came back.

@@ -44,12 +44,15 @@ func (c Config) Judge(r Record, e Event, storm bool) (Record, Step, Act) {
 		return r, Step{}, Nothing
 	}
 	s := Step{At: e.At, What: Bounced, Kind: e.Kind, Why: clip(e.Why)}
+	if r.Digest != e.Digest {
+		r.Digest, r.Post = e.Digest, e.Post // counted anew
+	}
 	// The newest post is the one that came back: it was not handed over.
 	if !r.Seen.IsZero() && c.Past(r, e.At, e.Post-min(e.Post, r.Post+1)) {
 		if r.Score > 0 {
 			s.Why = clip(fmt.Sprintf("after %s and %d posts without a bounce the score of %s is forgotten; now ", days(e.At.Sub(r.Seen)), e.Post-r.Post-1, r.Score) + s.Why)
 		}
-		r = Record{Address: r.Address, Refused: r.Refused, Token: r.Token}
+		r = Record{Address: r.Address, Digest: r.Digest, Refused: r.Refused, Token: r.Token}
 	}
 	r.Seen, r.Post = e.At, max(r.Post, e.Post)
 	act := Nothing
@@ -133,7 +136,7 @@ func (c Config) Carried(r Record, a Act, at time.Time) (Record, Step) {
 // Clear is the record after the member has proved that he gets mail, or a person has
 // decided so; what says which.
 func Clear(r Record, what What, why string, at time.Time) (Record, Step) {
-	return Record{Address: r.Address, Seen: at, Post: r.Post}, Step{At: at, What: what, Points: -r.Score, Why: clip(why)}
+	return Record{Address: r.Address, Seen: at, Post: r.Post, Digest: r.Digest}, Step{At: at, What: what, Points: -r.Score, Why: clip(why)}
 }
 
 func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }

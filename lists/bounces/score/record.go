@@ -1,6 +1,7 @@
 package score
 
 import (
+	"strings"
 	"time"
 
 	"qrunner/lists/mailaddr"
@@ -21,6 +22,8 @@ type Record struct {
 	// then.
 	Seen time.Time `json:"seen,omitzero"`
 	Post uint64    `json:"post,omitempty"`
+	// Digest says that Post counts digests: the member gets those in place of posts.
+	Digest bool `json:"digest,omitempty"`
 	// Refused are the posts that were refused for policy, one after the other.
 	Refused Streak `json:"refused,omitzero"`
 	// Probed is when a probe went out; Limit the score at which delivery is disabled
@@ -39,3 +42,6 @@ type Record struct {
 	// probe is known when it comes back; "" before the first.
 	Token string `json:"token,omitempty"`
 }
+
+// Domain is where the member gets his mail, in lower case.
+func (r Record) Domain() string { return strings.ToLower(r.Address.Domain()) }
