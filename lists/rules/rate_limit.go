@@ -27,7 +27,7 @@ func rateLimit(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	} {
 		limit := p.List.Settings.Int(row.setting)
 		if n := int64(p.Recent(row.key)); limit > 0 && n >= limit {
-			return hit("%d posts %s within an hour; more than %d are too many", n, row.what, limit)
+			return hit("%d posts %s within an hour already; the limit is %d", n, row.what, limit)
 		}
 	}
 	return nil, nil

@@ -29,12 +29,16 @@ func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
 	}
 	var said []string
 	if expired > 0 {
-		said = append(said, fmt.Sprintf("%d held posts have expired", expired))
+		said = append(said, posts(expired)+" expired")
 	}
 	if len(waiting) > 0 && c.summaryDue(st, now) {
 		o.Changes = append(o.Changes, store.AddCount{Key: summaryKey, At: now, Until: now.Add(day)})
 		o.Children = append(o.Children, queue.Child{Entry: summary(st.List().ID, waiting, now)})
-		said = append(said, fmt.Sprintf("%d wait: summary to the moderators", len(waiting)))
+		said = append(said, posts(len(waiting))+" held: summary to the moderators")
+	}
+	if child, mark, due := digestTime(st, now); due {
+		o.Changes, o.Children = append(o.Changes, mark), append(o.Children, child)
+		said = append(said, "a digest is due")
 	}
 	if len(o.Changes) == 0 {
 		return nil
@@ -57,7 +61,7 @@ const mostListed = 50
 // out is what they have read about before.
 func summary(id lists.ID, waiting []store.HeldPost, now time.Time) *queue.Entry {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d posts to %s wait for a decision.\n\n", len(waiting), id)
+	fmt.Fprintf(&b, "Waiting for a decision: %s to %s.\n\n", posts(len(waiting)), id)
 	b.WriteString("To decide about one, write to the address below it, with the decision as subject or as the first line:\n")
 	for i, c := range commands.Moderation {
 		fmt.Fprintf(&b, "%s%s", map[bool]string{true: "", false: ", "}[i == 0], c.Name)
@@ -81,7 +85,14 @@ func summary(id lists.ID, waiting []store.HeldPost, now time.Time) *queue.Entry 
 		b.WriteString("\n")
 	}
 	return notice{
-		subject: fmt.Sprintf("%d posts to %s wait for a moderator", len(waiting), id), text: b.String(),
+		subject: fmt.Sprintf("%s to %s: waiting for a moderator", posts(len(waiting)), id), text: b.String(),
 		sender: id.Bounces(), auto: "auto-generated", trace: "summary." + now.UTC().Format("20060102T150405.000000"),
 	}.entry(id)
+}
+
+func posts(n int) string {
+	if n == 1 {
+		return "1 post"
+	}
+	return fmt.Sprintf("%d posts", n)
 }

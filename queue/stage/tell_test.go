@@ -162,7 +162,7 @@ func TestForgedSpam(t *testing.T) {
 		w.commit(o)
 		summaries++
 		e := notices(o)[""]
-		if e == nil || len(o.Children) != 1 || len(e.Raw) > 64<<10 || !strings.Contains(string(e.Raw), "1000 posts to ant@lists.example.com wait") ||
+		if e == nil || len(o.Children) != 1 || len(e.Raw) > 64<<10 || !strings.Contains(string(e.Raw), ": 1000 posts to ant@lists.example.com") ||
 			!strings.Contains(string(e.Raw), "and 950 older ones") {
 			t.Fatalf("%+v\n%s", o, e.Raw)
 		}
