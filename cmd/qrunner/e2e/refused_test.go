@@ -70,7 +70,7 @@ func (h *host) trace(id string) []event {
 func (h *host) outcome(id string) (string, string) {
 	h.t.Helper()
 	for _, e := range h.trace(id) {
-		if e.Queue == "in" && e.Event != "stored" {
+		if e.Queue == "in" && e.Event != "received" {
 			return e.Event, e.Detail
 		}
 	}
