@@ -1,6 +1,10 @@
 package bounces
 
-import "strings"
+import (
+	"strings"
+
+	"qrunner/lists/mailaddr"
+)
 
 // codes finds the first SMTP reply code (4yz or 5yz, else 0) and the first enhanced
 // status code (RFC 3463, else "") in a text.
@@ -69,4 +73,31 @@ func specific(status string) bool {
 func detail(status string) string {
 	_, d, _ := strings.Cut(status, ".")
 	return d
+}
+
+// FromReply is the result of one recipient's copy that our own smarthost's answer ended:
+// reply is how queue.Reply writes it, "550 5.1.1 no such user" or, without a code, that
+// none came. expired: the answer was temporary, and has been so for too long.
+func FromReply(a mailaddr.Address, reply string, expired bool) Result {
+	code, status := codes(reply)
+	if !replyAt(reply) {
+		code, status = 0, ""
+	}
+	r := Result{Address: a, Class: Soft, Permanent: true, Reason: Expired, Status: status, Reply: code, Detector: "smtp"}
+	if code != 0 {
+		text := strings.TrimSpace(reply[3:])
+		if status != "" {
+			text = strings.TrimSpace(strings.TrimPrefix(text, status))
+		}
+		r.Class, r.Reason = ClassifyReply(code, status, text)
+	}
+	if expired {
+		r.Class = Soft
+		if r.Reason == Undefined || r.Reason == OnHold {
+			r.Reason = Expired
+		}
+	}
+	r.Policy = r.Reason.Policy()
+	r.Diagnostic = clipText(oneLine(reply), MaxDiagnostic)
+	return r
 }

@@ -50,7 +50,9 @@ func (c DelMember) check(s *State) error {
 
 func (c DelMember) apply(d *draft) {
 	if m, ok := d.roster.Find(c.Role, c.Address); ok {
-		d.dropBounce(m.ID)
+		if b, _ := d.bounces.get(Bounce{Member: m.ID}); b.Removed.IsZero() { // why he was removed is kept
+			d.dropBounce(m.ID)
+		}
 	}
 	d.roster.remove(c.Role, c.Address)
 }
