@@ -1,0 +1,29 @@
+package bounces
+
+import "testing"
+
+func TestFromReply(t *testing.T) {
+	for _, tc := range []struct {
+		reply   string
+		expired bool
+		class   Class
+		reason  Reason
+		policy  bool
+		status  string
+	}{
+		{"550 5.1.1 no such user", false, Hard, UserUnknown, false, "5.1.1"},
+		{"550 5.7.26 unauthenticated mail from example.org is not accepted due to the domain's DMARC policy", false, Soft, AuthFailure, true, "5.7.26"},
+		{"552 5.2.2 mailbox full", false, Soft, MailboxFull, false, "5.2.2"},
+		{"554 5.7.1 message looks like spam", false, Soft, SpamDetected, true, "5.7.1"},
+		{"450 4.1.1 user unknown in virtual table", true, Soft, UserUnknown, false, "4.1.1"},
+		{"451 4.3.0 try again", true, Soft, SystemErr, false, "4.3.0"},
+		{"421 see you later", true, Soft, Expired, false, ""},
+		{"no answer in phase rcpt: read: connection reset (550 bytes)", true, Soft, Expired, false, ""},
+		{"", true, Soft, Expired, false, ""},
+	} {
+		r := FromReply("a@b.org", tc.reply, tc.expired)
+		if r.Class != tc.class || r.Reason != tc.reason || r.Policy != tc.policy || r.Status != tc.status || !r.Permanent || r.Diagnostic != tc.reply {
+			t.Errorf("%q: %+v", tc.reply, r)
+		}
+	}
+}
