@@ -63,6 +63,9 @@ type Post struct {
 	PostID uint64
 	// Recipients is written by the handlers member-recipients and avoid-duplicates.
 	Recipients []Recipient
+	// DigestMembers says that somebody gets digests. Written by the handler
+	// member-recipients, which looks at everybody.
+	DigestMembers bool
 	// Archive and Digest are the copies that go there, as they were when the handlers
 	// of these names took them; nil: none.
 	Archive, Digest *message.Message

@@ -260,13 +260,16 @@ func TestDue(t *testing.T) {
 	}
 }
 
-func TestFull(t *testing.T) {
+func TestFills(t *testing.T) {
 	for _, tc := range []struct {
-		threshold string
-		size      int64
-		want      bool
-	}{{"30", 30<<10 - 1, false}, {"30", 30 << 10, true}, {"0", 1 << 20, false}, {"0", maxSize, true}} {
-		if got := Full(liststest.List(nil, "digest_size_threshold", tc.threshold).Settings, tc.size); got != tc.want {
+		threshold     string
+		before, after int64
+		want          bool
+	}{
+		{"30", 0, 30<<10 - 1, false}, {"30", 0, 30 << 10, true}, {"30", 30 << 10, 31 << 10, false}, {"30", 31 << 10, 60 << 10, true},
+		{"30", 0, 1 << 20, true}, {"0", 0, 1 << 20, false}, {"0", 1 << 20, maxSize, true}, {"999999", 1 << 20, maxSize, true},
+	} {
+		if got := Fills(liststest.List(nil, "digest_size_threshold", tc.threshold).Settings, tc.before, tc.after); got != tc.want {
 			t.Errorf("%+v: %v", tc, got)
 		}
 	}

@@ -52,11 +52,14 @@ func Due(s *lists.Settings, first time.Time) time.Time {
 	return first.UTC().Add(-at).Truncate(every).Add(every + at)
 }
 
-// Full says whether posts of so many octets are a digest by their size. maxSize bounds
-// what any list may collect.
-func Full(s *lists.Settings, size int64) bool {
-	threshold := s.Int("digest_size_threshold") << 10
-	return threshold > 0 && size >= threshold || size >= maxSize
+// Fills says whether posts that grow from one size to another, in octets, fill a digest:
+// for the first time, or again though nobody has sent it.
+func Fills(s *lists.Settings, before, after int64) bool {
+	limit := s.Int("digest_size_threshold") << 10
+	if limit <= 0 || limit > maxSize {
+		limit = maxSize
+	}
+	return after/limit > before/limit
 }
 
 // maxSize is how much a digest may collect, in octets, whatever the list says: all of

@@ -16,6 +16,7 @@ func memberRecipients(_ context.Context, p *lists.Post) error {
 	for m := range p.List.Roster.All(lists.RoleMember) {
 		switch {
 		case !m.Delivers():
+			p.DigestMembers = p.DigestMembers || m.Digested()
 		case authors[m.Address.Key()] && !p.List.PrefBool(m, "receive_own_postings"):
 		default:
 			p.Recipients = append(p.Recipients, recipient(lists.KindMember, m.ID, m.Address))

@@ -12,6 +12,7 @@ var Posting = []Handler{
 	{"subject-prefix", subjectPrefix, "The list's prefix before the subject, once."},
 	{"rfc-2369", rfc2369, "List-Id and the other List-* fields."},
 	{"to-archive", toArchive, "A copy for the archive."},
+	{"to-digest", toDigest, "A copy for the next digest."},
 	{"dmarc", dmarc, "The list goes into From where the author's domain makes receivers refuse what we send."},
 	{"decorate", decorate, "The footer."},
 	{"received", received, "Our trace field."},

@@ -259,4 +259,3 @@ func FuzzTemplate(f *testing.F) {
 		}
 	})
 }
-

@@ -52,6 +52,7 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 	if p.Archive != nil {
 		o.Children = append(o.Children, queue.Child{Entry: archiveEntry(w, p)})
 	}
+	collect(w, p, o)
 	return o, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/lists/templates"
 	"qrunner/locking/fsys"
 	"qrunner/queue"
 )
@@ -28,6 +29,8 @@ type Config struct {
 	DMARC lists.DMARC
 	// Authority checks and makes signatures; nil: nobody does.
 	Authority lists.Authority
+	// Templates has the texts; nil: those that are built in, and the share's if FS is set.
+	Templates *templates.Set
 	// Random gives the bits of tokens; nil: the system's.
 	Random io.Reader
 }
@@ -37,6 +40,7 @@ func Table(c Config) map[queue.Name]queue.Processor {
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
+	c = c.withTemplates()
 	t := map[queue.Name]queue.Processor{
 		queue.In:       &in{c},
 		queue.Pipeline: &pipeline{c},
@@ -45,6 +49,7 @@ func Table(c Config) map[queue.Name]queue.Processor {
 	}
 	if c.FS != nil {
 		t[queue.Command] = &command{c}
+		t[queue.Digest] = &digester{c}
 	}
 	return t
 }
