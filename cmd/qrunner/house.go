@@ -9,6 +9,7 @@ import (
 
 	"qrunner/cmd/qrunner/config"
 	"qrunner/lists"
+	"qrunner/lists/mailauth/keys"
 	"qrunner/lists/store"
 	"qrunner/locking/fsys"
 	"qrunner/locking/hosts"
@@ -29,6 +30,7 @@ type house struct {
 	store  *store.Store
 	spool  *spool.Spool
 	trace  *trace.Log
+	auth   auth
 }
 
 // maxCalls bounds the calls to the share that may hang at the same time: a hard
@@ -98,6 +100,7 @@ func (h *house) build(ctx context.Context, as role) error {
 	h.store = store.Open(store.Config{
 		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
 	})
+	h.auth = newAuth(keys.New(h.fs))
 	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
 	return nil
 }

@@ -47,6 +47,7 @@ type cli struct {
 	Shunt     shuntCmd  `cmd:"" help:"Mail that could not be processed."`
 	Bounce    bounceCmd `cmd:"" help:"Who bounces, and why."`
 	Lock      lockCmd   `cmd:"" help:"Who holds which lock, and why."`
+	DKIM      dkimCmd   `cmd:"" name:"dkim" help:"Keys that sign posts, and their DNS records."`
 	Archive   archCmd   `cmd:"" help:"Archived posts."`
 	Trace     traceCmd  `cmd:"" help:"The history of one message."`
 	Doctor    doctorCmd `cmd:"" help:"Is the share fit? What is not, and the remedy."`

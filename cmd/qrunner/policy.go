@@ -12,7 +12,10 @@ import (
 
 // stages is what the stages need to know of this house.
 func (h *house) stages() stage.Config {
-	return stage.Config{Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster}
+	return stage.Config{
+		Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster,
+		DMARC: h.auth.dmarc, Authority: h.auth.authority,
+	}
 }
 
 // roster is who is on a list now.
