@@ -42,14 +42,38 @@ func (s *Server) syncDir(dir handle) error {
 	if err != nil {
 		return err
 	}
-	s.pending = slices.DeleteFunc(s.pending, func(e edits) bool {
-		hit := slices.ContainsFunc(e, func(x edit) bool { return x.dir == n })
-		if hit {
-			e.settle()
-		}
-		return hit
+	s.pending = s.settle(func(e edits) bool {
+		return slices.ContainsFunc(e, func(x edit) bool { return x.dir == n })
 	})
 	return nil
+}
+
+// settle makes the pending changes that chosen picks durable, and with each the earlier
+// ones of the same names: no disk puts an older state of a name over a newer one. It
+// returns the others.
+func (s *Server) settle(chosen func(edits) bool) (rest []edits) {
+	type entry struct {
+		dir  *inode
+		name string
+	}
+	touched := map[entry]bool{}
+	durable := make([]bool, len(s.pending))
+	for i, e := range slices.Backward(s.pending) {
+		durable[i] = chosen(e) || slices.ContainsFunc(e, func(x edit) bool { return touched[entry{x.dir, x.name}] })
+		for _, x := range e {
+			if durable[i] {
+				touched[entry{x.dir, x.name}] = true
+			}
+		}
+	}
+	for i, e := range s.pending {
+		if durable[i] {
+			e.settle()
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return rest
 }
 
 // PowerCut is a power cut of the server and its boot. File content that no
@@ -60,11 +84,7 @@ func (s *Server) syncDir(dir handle) error {
 func (s *Server) PowerCut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.pending {
-		if s.coin.IntN(2) == 0 {
-			e.settle()
-		}
-	}
+	s.settle(func(edits) bool { return s.coin.IntN(2) == 0 })
 	s.pending = nil
 	s.ghosts = nil
 	s.boot++

@@ -128,3 +128,24 @@ func TestRemovedFileCanComeBack(t *testing.T) {
 	})
 	wantStates(t, seen, "", "x=")
 }
+
+// TestPowerCutKeepsTheOrderOfAName: a file goes from a to b and back, and then away; the
+// last step is synced. None of the older ones may come after it.
+func TestPowerCutKeepsTheOrderOfAName(t *testing.T) {
+	seen := afterCut(t, simfs.Config{AsyncExport: true}, func(r *rig, h fsys.FS) {
+		for _, d := range []string{"a", "b", "c"} {
+			r.must(fsys.MkdirAll(h, d))
+		}
+		r.write(h, "a/x", "1")
+		r.must(fsys.SyncDir(h, "a"))
+		f, err := h.OpenFile("a/x", os.O_WRONLY, 0)
+		r.must(err)
+		r.must(f.Sync())
+		r.must(f.Close())
+		r.must(h.Rename("a/x", "b/x"))
+		r.must(h.Rename("b/x", "a/x"))
+		r.must(h.Rename("a/x", "c/x"))
+		r.must(fsys.SyncDir(h, "c"))
+	})
+	wantStates(t, seen, "a/  b/  c/ c/x=1")
+}
