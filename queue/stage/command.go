@@ -40,6 +40,9 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 	if !answerable(e, m) {
 		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil
 	}
+	if o := s.c.bounceAnswer(w, m); o != nil {
+		return o, nil
+	}
 	a := read(w, m)
 	switch {
 	case a.token == "" && !a.password:

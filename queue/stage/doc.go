@@ -7,6 +7,7 @@
 //	pipeline  distributes what a moderator let pass
 //	virgin    sends mail that qrunner itself wrote
 //	command   carries out what moderators answer to notices
+//	bounces   scores what came back; disables, warns, probes, removes
 //	archive   files a post in the list's archive
 //
 // Tasks is the work that time brings: posts that were held for too long, the daily

@@ -40,6 +40,10 @@ func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
 		o.Changes, o.Children = append(o.Changes, mark), append(o.Children, child)
 		said = append(said, "a digest is due")
 	}
+	if child, mark, due := bouncesTime(st, now); due {
+		o.Changes, o.Children = append(o.Changes, mark), append(o.Children, child)
+		said = append(said, "warnings or removals for bounces are due")
+	}
 	if len(o.Changes) == 0 {
 		return nil
 	}

@@ -46,6 +46,7 @@ func Table(c Config) map[queue.Name]queue.Processor {
 		queue.Pipeline: &pipeline{c},
 		queue.Virgin:   &virgin{c},
 		queue.Archive:  archiver{},
+		queue.Bounces:  &bouncer{c},
 	}
 	if c.FS != nil {
 		t[queue.Command] = &command{c}
