@@ -67,11 +67,12 @@ func (a *attempt) create(ctx context.Context) (again bool, err error) {
 	}
 	a.guid = random()
 	answered := make(chan struct{})
+	name := join(a.dir, prefix(l.cfg.Naming, a.guid, a.mode))
+	data := owner{Host: l.cfg.Host.Host, PID: l.cfg.Host.PID, Note: a.opts.Note}.encode()
 	t0 := l.cfg.Mono()
-	created, err := call(ctx, s, func(c *zk.Conn) (string, error) {
+	created, err := call(ctx, s, func(c *zk.Conn) (string, error) { // may outlive us
 		defer close(answered)
-		data := owner{Host: l.cfg.Host.Host, PID: l.cfg.Host.PID, Note: a.opts.Note}.encode()
-		return c.Create(join(a.dir, prefix(l.cfg.Naming, a.guid, a.mode)), data, zk.FlagEphemeralSequential, l.cfg.acl())
+		return c.Create(name, data, zk.FlagEphemeralSequential, l.cfg.acl())
 	})
 	switch {
 	case err == nil:

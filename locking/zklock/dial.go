@@ -3,46 +3,10 @@ package zklock
 import (
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"net"
 	"sync"
 	"time"
 )
-
-// wire is a connection to a server. It reads along in the server's first answer for
-// the timeout that the session really has, which the library keeps to itself; and it
-// cuts the time that the library would wait for that answer, which is more than six
-// session timeouts.
-type wire struct {
-	net.Conn
-	s    *session
-	head []byte // the first octets read; used by the library's one reading goroutine
-}
-
-// handshake is how much of the first answer is looked at: length, protocol version,
-// timeout in milliseconds.
-const handshake = 12
-
-// Read implements net.Conn.
-func (w *wire) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	if missing := handshake - len(w.head); missing > 0 {
-		w.head = append(w.head, b[:min(n, missing)]...)
-		if len(w.head) == handshake {
-			w.s.negotiated(time.Duration(int32(binary.BigEndian.Uint32(w.head[8:]))) * time.Millisecond)
-		}
-	}
-	return n, err
-}
-
-// SetReadDeadline implements net.Conn.
-func (w *wire) SetReadDeadline(t time.Time) error {
-	limit := time.Now().Add(w.s.dialTime())
-	if len(w.head) < handshake && (t.IsZero() || t.After(limit)) {
-		t = limit
-	}
-	return w.Conn.SetReadDeadline(t)
-}
 
 // dialTime is how long one server may take to accept us, and to answer.
 func (s *session) dialTime() time.Duration { return max(s.cfg.SessionTimeout/3, time.Second) }
@@ -52,18 +16,12 @@ func (s *session) dialTime() time.Duration { return max(s.cfg.SessionTimeout/3, 
 func (s *session) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.life, s.dialTime())
 	defer cancel()
-	conn, err := s.cfg.Dial(ctx, network, addr)
+	conn, err := s.open(ctx, network, addr)
 	if err != nil {
 		s.failed(addr, err)
 		return nil, err
 	}
-	if s.cfg.TLS != nil {
-		if conn, err = secure(ctx, conn, s.cfg.TLS, addr); err != nil {
-			s.failed(addr, err)
-			return nil, err
-		}
-	}
-	w := &wire{Conn: conn, s: s}
+	w := newWire(conn, s)
 	s.mu.Lock()
 	old, over := s.wire, s.over
 	if !over {
@@ -78,6 +36,15 @@ func (s *session) dial(network, addr string, _ time.Duration) (net.Conn, error) 
 		return nil, ErrClosed
 	}
 	return w, nil
+}
+
+// open makes a connection as it is configured.
+func (s *session) open(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := s.cfg.Dial(ctx, network, addr)
+	if err != nil || s.cfg.TLS == nil {
+		return conn, err
+	}
+	return secure(ctx, conn, s.cfg.TLS, addr)
 }
 
 func secure(ctx context.Context, conn net.Conn, cfg *tls.Config, addr string) (net.Conn, error) {

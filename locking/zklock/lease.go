@@ -135,16 +135,19 @@ func (s *session) keepLease(le *Lease) {
 func (le *Lease) guard() {
 	s := le.l.s
 	for le.ctx.Err() == nil {
-		gone, err := persist(le.ctx, s, func(c *zk.Conn) (<-chan zk.Event, error) {
-			_, _, events, err := c.GetW(le.path())
-			return events, err
-		})
+		_, err := s.ready(le.ctx)
+		var gone <-chan struct{}
+		if err == nil {
+			gone, err = le.l.watches.wait(le.ctx, s, le.path())
+		}
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			le.lose("its node is gone")
 			return
-		case err != nil:
+		case err != nil && (!passes(err) || s.life.Err() != nil):
 			return // the keeper sees to the rest
+		case err != nil:
+			continue
 		}
 		select {
 		case <-gone:

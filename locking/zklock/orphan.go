@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,15 +41,17 @@ var errGone = errors.New("node is gone")
 
 // reap removes a node in the background, however long that takes; it gives up only at
 // Close, when the session takes the node along. The result, one, is nil if it was
-// we who removed it, and errGone if it was not there.
+// we who removed it, and errGone if it was not there. A create that was not found is
+// looked for once more, much later: it may have been on its way, in a connection that
+// we had given up, to the very server that we turned to again.
 func (l *Locker) reap(o orphan) <-chan error {
 	done := make(chan error, 1)
 	ok := l.s.spawn(func() {
 		err := l.bury(o)
-		if err != nil && !errors.Is(err, errGone) && l.s.life.Err() == nil {
-			l.cfg.Log.Warn("remove lock node", "entry", o.dir, "err", err)
-		}
 		done <- err
+		if o.name == "" && errors.Is(err, errGone) && sleep(l.s.life, l.cfg.SessionTimeout) {
+			_ = l.bury(o)
+		}
 	})
 	if !ok {
 		done <- ErrClosed
@@ -70,50 +73,48 @@ func (l *Locker) bury(o orphan) error {
 	}
 	repeated := false
 	for try := 0; ; try++ {
-		again, err := l.buryOnce(ctx, &o)
+		err := l.buryOnce(ctx, o)
 		switch {
-		case err == nil && !again:
-			return nil
 		case errors.Is(err, errGone) && repeated:
 			return nil // by us, perhaps: an answer was lost
-		case err != nil && !passes(err):
+		case err == nil || errors.Is(err, errGone) || l.s.life.Err() != nil:
 			return err
+		case !passes(err) && try == 0:
+			l.cfg.Log.Warn("remove lock node", "entry", o.dir, "err", err)
 		}
-		if passes(err) {
-			repeated = true
-			l.counted(func(s *Stats) { s.Orphans++ })
-		}
-		if try > 0 && !sleep(ctx, pause) {
+		repeated = true
+		l.counted(func(s *Stats) { s.Orphans++ })
+		if !sleep(ctx, min(pause<<min(try, 20), l.cfg.SessionTimeout/beatParts)) {
 			return context.Cause(ctx)
 		}
 	}
 }
 
 // buryOnce tries to remove the node, after finding out its name if that is not known.
-func (l *Locker) buryOnce(ctx context.Context, o *orphan) (again bool, err error) {
+func (l *Locker) buryOnce(ctx context.Context, o orphan) error {
 	if _, err := l.s.ready(ctx); err != nil {
-		return false, err
+		return err
 	}
-	if o.name == "" {
+	name := o.name
+	if name == "" {
 		names, err := l.fresh(ctx, o.dir)
-		if errors.Is(err, zk.ErrNoNode) {
-			return false, errGone
-		}
 		if err != nil {
-			return false, err
+			return gone(err)
 		}
-		for _, name := range names {
-			if strings.HasPrefix(name, o.guid) {
-				o.name = name
-			}
+		i := slices.IndexFunc(names, func(s string) bool { return strings.HasPrefix(s, o.guid) })
+		if i < 0 {
+			return errGone
 		}
-		if o.name == "" {
-			return false, errGone
-		}
+		name = names[i]
 	}
-	_, err = call(ctx, l.s, remove(join(o.dir, o.name)))
+	_, err := call(ctx, l.s, remove(join(o.dir, name)))
+	return gone(err)
+}
+
+// gone says errGone for a node that is not there.
+func gone(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
-		return false, errGone
+		return errGone
 	}
-	return false, err
+	return err
 }

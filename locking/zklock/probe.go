@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -79,12 +81,35 @@ func probeServer(ctx context.Context, cfg Config, server string) Finding {
 	took := time.Since(start)
 	_ = l.Close()
 	detail := fmt.Sprintf("session after %v", took.Round(time.Millisecond))
-	if cfg.TLS == nil { // the library asks for this in the clear
-		if st, ok := zk.FLWSrvr([]string{server}, l.s.dialTime()); ok {
-			detail += fmt.Sprintf(", %v, version %s", st[0].Mode, st[0].Version)
-		}
+	if words := l.s.askServer(ctx, server); words != "" {
+		detail += ", " + words
 	}
 	return Finding{LevelOK, what, detail}
+}
+
+// askServer asks a server for its version and whether it leads, by the four-letter word
+// that servers answer unless that is switched off.
+func (s *session) askServer(ctx context.Context, addr string) string {
+	ctx, cancel := context.WithTimeout(ctx, s.dialTime())
+	defer cancel()
+	conn, err := s.open(ctx, "tcp", addr)
+	if err != nil {
+		return ""
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte("srvr")); err != nil {
+		return ""
+	}
+	answer, _ := io.ReadAll(io.LimitReader(conn, 4096)) // servers just hang up after it
+	var words []string
+	for line := range strings.Lines(string(answer)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && (name == "Zookeeper version" || name == "Mode") {
+			value, _, _ = strings.Cut(value, ",")
+			words = append(words, strings.ToLower(name)+" "+value)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // probeRights warns of a root that everybody may write to.

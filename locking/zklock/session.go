@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -23,6 +24,9 @@ type session struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // the goroutines that spawn started
 	quit chan struct{}  // closed when the library's goroutine has ended
+
+	watching atomic.Int64 // watches that the library may have, not less than it has
+	resets   resets
 
 	mu      sync.Mutex    // never held across a call of the library
 	over    bool          // spawn starts nothing more
@@ -123,6 +127,18 @@ func (s *session) ready(ctx context.Context) (int64, error) {
 			return 0, context.Cause(s.life)
 		}
 	}
+}
+
+// watch sets a watch on a node that is there. The channel gets one event when it changes
+// or goes, or the session does.
+func (s *session) watch(path string) (<-chan zk.Event, error) {
+	s.watching.Add(1)
+	_, _, events, err := s.conn.GetW(path)
+	if err != nil {
+		s.watching.Add(-1)
+		return nil, err
+	}
+	return events, nil
 }
 
 // spawn runs f on a goroutine that close waits for. After close it does nothing.

@@ -3,8 +3,6 @@ package zklock
 import (
 	"context"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // watches are the nodes that waiters of this process watch, one watch for each node
@@ -28,7 +26,7 @@ func (w *watches) wait(ctx context.Context, s *session, path string) (<-chan str
 	one := w.at[path]
 	if one == nil {
 		one = &watch{set: make(chan struct{}), done: make(chan struct{})}
-		if !s.spawn(func() { w.run(s.conn, path, one) }) {
+		if !s.spawn(func() { w.run(s, path, one) }) {
 			w.mu.Unlock()
 			return nil, ErrClosed
 		}
@@ -45,12 +43,13 @@ func (w *watches) wait(ctx context.Context, s *session, path string) (<-chan str
 
 // run is a watch's goroutine. GetW and not ExistsW: a watch for a node that is gone
 // would never end.
-func (w *watches) run(c *zk.Conn, path string, one *watch) {
-	_, _, events, err := c.GetW(path)
+func (w *watches) run(s *session, path string, one *watch) {
+	events, err := s.watch(path)
 	one.err = err
 	close(one.set)
 	if err == nil {
 		<-events
+		s.watching.Add(-1)
 	}
 	w.mu.Lock()
 	delete(w.at, path)

@@ -71,6 +71,9 @@ func (c *conn) close() {
 	})
 }
 
+// maxPacket is what a packet may measure.
+const maxPacket = 1 << 20
+
 func (c *conn) read(in chan<- []byte) {
 	defer c.e.wg.Done()
 	defer close(in)
@@ -79,7 +82,12 @@ func (c *conn) read(in chan<- []byte) {
 		if _, err := io.ReadFull(c.net, head[:]); err != nil {
 			return
 		}
-		b := make([]byte, binary.BigEndian.Uint32(head[:]))
+		n := binary.BigEndian.Uint32(head[:])
+		if n > maxPacket { // or a four-letter word
+			c.close()
+			return
+		}
+		b := make([]byte, n)
 		if _, err := io.ReadFull(c.net, b); err != nil {
 			return
 		}

@@ -33,13 +33,7 @@ func (c *conn) request(r *reader) bool {
 	if hook != nil {
 		fate = hook(Request{Op: op, Path: path, Session: id, Server: c.at.n})
 	}
-	if fate.Wait != nil {
-		select {
-		case <-fate.Wait:
-		case <-c.ctx.Done(): // what was read before the end is still done
-		}
-	}
-	if fate.Lose {
+	if !c.wait(fate) {
 		return false
 	}
 	if op == "close" {
@@ -50,9 +44,9 @@ func (c *conn) request(r *reader) bool {
 	zxid, code, body := int64(0), fate.Code, []byte(nil)
 	if code == CodeOK {
 		e.mu.Lock()
-		if c.session.ended {
+		if c.session.ended || c.session.at != c.at {
 			e.mu.Unlock()
-			return false
+			return false // a server does nothing more for a session that has moved to another
 		}
 		zxid, code, body = c.do(op, r)
 		if !fate.LoseReply {
@@ -63,6 +57,22 @@ func (c *conn) request(r *reader) bool {
 		c.reply(xid, 0, code, nil)
 	}
 	return !fate.LoseReply && !r.bad
+}
+
+// wait lets a request wait, and reports whether it shall be done: what was read before the
+// connection ended is done all the same.
+func (c *conn) wait(fate Fate) bool {
+	if fate.Wait != nil {
+		var end <-chan struct{} = c.e.done
+		if fate.Lose {
+			end = c.ctx.Done()
+		}
+		select {
+		case <-fate.Wait:
+		case <-end:
+		}
+	}
+	return !fate.Lose
 }
 
 func (c *conn) reply(xid int32, zxid int64, code int32, body []byte) {

@@ -31,6 +31,7 @@ type Ensemble struct {
 	hook     func(Request) Fate
 	calls    map[string]int
 	closed   bool
+	done     chan struct{} // closed by Close
 	wg       sync.WaitGroup
 }
 
@@ -49,6 +50,7 @@ type session struct {
 	passwd  []byte
 	timer   *time.Timer
 	ended   bool
+	at      *server // where its client connected last
 }
 
 // New starts an Ensemble. Inside a synctest bubble it belongs to the bubble.
@@ -60,7 +62,7 @@ func New(cfg Config) *Ensemble {
 	if cfg.MaxTimeout == 0 {
 		cfg.MaxTimeout = 40 * time.Second
 	}
-	e := &Ensemble{cfg: cfg, leader: newTree(), sessions: map[int64]*session{}, calls: map[string]int{}}
+	e := &Ensemble{cfg: cfg, leader: newTree(), sessions: map[int64]*session{}, calls: map[string]int{}, done: make(chan struct{})}
 	for n := range cfg.Servers {
 		e.servers = append(e.servers, &server{n: n, tree: newTree(), conns: map[*conn]bool{}})
 	}
@@ -79,7 +81,10 @@ func (e *Ensemble) Addrs() []string {
 // Close ends all connections and waits for what served them.
 func (e *Ensemble) Close() {
 	e.mu.Lock()
-	e.closed = true
+	if !e.closed {
+		e.closed = true
+		close(e.done)
+	}
 	for _, s := range e.sessions {
 		s.timer.Stop()
 	}
@@ -197,6 +202,19 @@ func (e *Ensemble) Nodes(prefix string) []string {
 		}
 	}
 	return out
+}
+
+// Owners says of all nodes below a prefix whose they are and since which change.
+func (e *Ensemble) Owners(prefix string) string {
+	var out strings.Builder
+	for _, name := range e.Nodes(prefix) {
+		e.mu.Lock()
+		if n := e.leader.nodes[name]; n != nil {
+			fmt.Fprintf(&out, "%s: session %d, change %d\n", name, n.owner, n.czxid)
+		}
+		e.mu.Unlock()
+	}
+	return out.String()
 }
 
 // Create makes a node as somebody else would; session 0 makes it persistent.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// connect answers the first packet of a connection, and reports whether it goes on.
+// connect answers the first packet of a connection, and reports whether it goes on. One
+// whose session has ended gets no other answer, and the client hangs up.
 func (c *conn) connect(r *reader) bool {
 	r.int32() // version
 	r.int64() // the last change that the client has seen
@@ -25,12 +26,11 @@ func (c *conn) connect(r *reader) bool {
 		s = &session{passwd: make([]byte, 16), ended: true}
 	}
 	c.session = s
-	if !s.ended {
+	if s.at = c.at; !s.ended {
 		s.timer.Reset(s.timeout)
 	}
 	// A session that moves here leaves its former connection.
 	old := e.conns(func(o *conn) bool { return o != c && o.session == s && !s.ended })
-	ended := s.ended
 	e.mu.Unlock()
 	for _, o := range old {
 		o.close()
@@ -42,10 +42,7 @@ func (c *conn) connect(r *reader) bool {
 	w.bytes(s.passwd)
 	w.bool(false) // not read-only
 	c.send(w.b)
-	if ended {
-		<-c.ctx.Done() // the client hangs up
-	}
-	return !ended
+	return true
 }
 
 // newSession makes one; the caller holds mu.
