@@ -37,6 +37,9 @@ func (c *listDeleteCmd) Run(ctx context.Context, a *app) error {
 		if parked, err = h.clear(ctx, l, c.Discard); err != nil {
 			return err
 		}
+		if err := h.spool.Tell(ctx, l, by("list delete")); err != nil {
+			return err
+		}
 		if err := l.Delete(ctx, by("list delete")); err != nil {
 			return fmt.Errorf("delete list %s: %w", id, err)
 		}

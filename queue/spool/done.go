@@ -69,6 +69,20 @@ func (s *Spool) told(h *store.Holder, n int) {
 	}
 }
 
+// Tell commits the done marks that are outstanding, for a holder that may leave no
+// hand-over open: one that deletes the list.
+func (s *Spool) Tell(ctx context.Context, h *store.Holder, by store.By) error {
+	marks, err := s.doneMarks(h)
+	if err == nil && len(marks) > 0 {
+		err = h.Commit(ctx, by, marks...)
+	}
+	if err != nil {
+		return fmt.Errorf("tell what is done on list %s: %w", h.ID(), err)
+	}
+	s.told(h, len(marks))
+	return nil
+}
+
 // isDone reports whether the hand-over of an entry is carried out though still open.
 func (s *Spool) isDone(h *store.Holder, entry string) bool {
 	s.mu.Lock()
