@@ -1,0 +1,90 @@
+# The parts of the NFS tests, for run. Each works in a folder of its own on the export.
+part=0
+
+# begin VERS OPTS: the machines, afresh
+begin() {
+	[ -z "$up" ] || rig down >/dev/null
+	up=1
+	label="v$1${2:+,$2}"
+	rig up --vers "$1" --clients 3 ${2:+--opts "$2"} --share "$tmp/share" --mem 640 >"$tmp/up.log" 2>&1 && { tail -1 "$tmp/up.log"; return; }
+	cat "$tmp/up.log"; result 1 "boot"
+	return 1
+}
+
+result() { # result STATUS WHAT
+	if [ "$1" = 0 ]; then echo "ok    $label: $2"; return; fi
+	echo "FAIL  $label: $2"; failed=$((failed + 1))
+	tail -n 40 "$tmp"/share/$part/*.out 2>/dev/null
+}
+
+# fresh: a new folder on the export, and one for what the parts tell each other
+fresh() { part=$((part + 1)); mkdir -p "$tmp/share/$part"; }
+
+# in_guest HOST ENV... TEST: one test of the binary, its output in HOST.out
+in_guest() {
+	local h=$1 dir=/nfs env=() out; shift
+	while [ $# -gt 1 ]; do env+=(-e "$1"); shift; done
+	[ "$h" = server ] && dir=/export
+	out="$tmp/share/$part/$h.$1.out"
+	rig run "$h" -n -e NFSTEST_SHARE=$dir/$part -e NFSTEST_TALK=/host/$part -e TMPDIR=/tmp "${env[@]}" -- \
+		/host/nfs.test -test.run "^$1\$" -test.count=1 -test.v -test.timeout 10m >>"$out" 2>&1
+}
+
+said() { # said FILE SECONDS: wait until a part has told it
+	local end=$((SECONDS + $2))
+	until [ -e "$tmp/share/$part/$1" ]; do
+		[ $SECONDS -lt $end ] || { echo "nobody said $1"; return 1; }
+		sleep 0.05
+	done
+}
+
+# rules DURATION: what may go stale is watched no longer than that
+rules() {
+	fresh
+	in_guest 1 TestRulesActor & local a=$!
+	in_guest 2 NFSTEST_FOR=$1 TestRules; local st=$?
+	wait $a
+	grep -h '^rule' "$tmp/share/$part/2.TestRules.out" | sed 's/^/      /'
+	result $st "rules of NFS"
+}
+
+conformance() { fresh; in_guest 1 TestConformance; result $? "conformance suite"; }
+
+# crowd PROCS GRANTS: everybody gets the lock so often; three machines
+crowd() {
+	fresh
+	local t=$SECONDS p=() st=0 h
+	for h in 1 2 3; do in_guest $h NFSTEST_PROCS=$1 NFSTEST_GRANTS=$2 NFSTEST_FOR=5m TestWorkers & p+=($!); done
+	for h in "${p[@]}"; do wait "$h" || st=1; done
+	in_guest server NFSTEST_GRANTS=$((3 * $1 * $2)) TestJudge || st=1
+	echo "      $(grep -h '^judge' "$tmp"/share/$part/server.*.out) in $((SECONDS - t)) s, longest wait $(
+		grep -ho 'longest-wait=[0-9.]*' "$tmp"/share/$part/*.out | cut -d= -f2 | sort -n | tail -1) s"
+	result $st "3 machines x $1 processes x $2 grants"
+}
+
+# faults LIST: for each, a holder on machine 1 that suffers it and workers on the others
+faults() { local f; for f in $1; do holder "$f"; done; }
+
+holder() {
+	fresh
+	local st=0 t=$SECONDS h w=()
+	in_guest 1 NFSTEST_FOR=18s TestHolder & h=$!
+	said holding 60 || { result 1 "holder and $1"; return; }
+	for c in 2 3; do in_guest $c NFSTEST_PROCS=2 NFSTEST_FOR=22s TestWorkers & w+=($!); done
+	said ready.c2 60 && said ready.c3 60 || st=1
+	"fault_$1"
+	for c in "${w[@]}"; do wait "$c" || st=1; done
+	wait $h
+	in_guest server NFSTEST_GRANTS=4 TestJudge || st=1
+	grep -h '^holder\|^judge' "$tmp"/share/$part/*.out | sed 's/^/      /'
+	result $st "holder and $1 ($((SECONDS - t)) s)"
+}
+
+# The faults; a lease lasts 6 s.
+fault_kill() { rig fault 1 kill; sleep 12; rig fault 1 start; }
+fault_pause() { rig fault 1 pause; sleep 12; rig fault 1 resume; }
+fault_partition() { rig fault 1 partition; sleep 12; rig fault 1 heal; }
+fault_mute() { rig fault 1 mute; sleep 12; rig fault 1 unmute; }
+fault_clock() { rig fault 1 clock +3600; rig fault 2 clock -3600; sleep 10; rig fault 1 clock sync; rig fault 2 clock sync; }
+fault_restart() { rig fault server restart 3; }
+fault_server() { rig fault server kill; sleep 1; rig fault server start; }
