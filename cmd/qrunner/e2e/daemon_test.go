@@ -42,7 +42,15 @@ func (h *host) start() *daemon {
 // launch runs the daemon and does not wait for anything.
 func (h *host) launch() *daemon {
 	h.t.Helper()
-	d := &daemon{t: h.t, h: h, cmd: h.command("run"), done: make(chan struct{}), more: make(chan struct{})}
+	return h.follow(h.command("run"))
+}
+
+// follow starts a command that runs the daemon in a process group of its own, and
+// reads its log.
+func (h *host) follow(cmd *exec.Cmd) *daemon {
+	h.t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	d := &daemon{t: h.t, h: h, cmd: cmd, done: make(chan struct{}), more: make(chan struct{})}
 	out, err := d.cmd.StderrPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -52,8 +60,12 @@ func (h *host) launch() *daemon {
 	}
 	go d.read(out)
 	h.t.Cleanup(func() {
-		_ = d.cmd.Process.Kill() // gone already is as good
-		<-d.done
+		select {
+		case <-d.done:
+		default:
+			d.signal(syscall.SIGKILL)
+			<-d.done
+		}
 		if h.t.Failed() {
 			d.dump(25)
 		}
@@ -139,7 +151,11 @@ func (d *daemon) addr(protocol string) string {
 }
 
 // term sends SIGTERM.
-func (d *daemon) term() { _ = d.cmd.Process.Signal(syscall.SIGTERM) }
+func (d *daemon) term() { d.signal(syscall.SIGTERM) }
+
+// signal is for the daemon and whatever it runs under. One that has just ended is no
+// error.
+func (d *daemon) signal(s syscall.Signal) { _ = syscall.Kill(-d.cmd.Process.Pid, s) }
 
 // stop ends the daemon as an init system does, and expects a clean end.
 func (d *daemon) stop() {
@@ -163,10 +179,7 @@ func (d *daemon) ended() {
 
 // kill is a sudden death.
 func (d *daemon) kill() {
-	d.t.Helper()
-	if err := d.cmd.Process.Kill(); err != nil {
-		d.t.Fatal(err)
-	}
+	d.signal(syscall.SIGKILL)
 	<-d.done
 }
 

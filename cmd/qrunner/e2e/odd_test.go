@@ -12,6 +12,7 @@ import (
 // TestOddMessages sends what real and hostile senders send. Each is answered as it
 // should, decided on, and none keeps the list from the post that follows.
 func TestOddMessages(t *testing.T) {
+	t.Parallel()
 	const list = "ant@lists.example.com"
 	sink, addr := newSink(t, queuetest.SinkConfig{})
 	h := newHost(t, "a", func(c *config.Config) {

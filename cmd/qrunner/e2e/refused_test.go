@@ -15,6 +15,7 @@ import (
 // configured wrongly, costs no member a bounce; when it works again, each gets the
 // post once.
 func TestRelayDenied(t *testing.T) {
+	t.Parallel()
 	const list, members, refusals = "ant@lists.example.com", 30, 3
 	var works atomic.Bool
 	var denied atomic.Int64

@@ -11,6 +11,7 @@ import (
 // TestLargeRoster: 100,000 members go in and come out as they are, and one more costs
 // less than 4 KB on the share.
 func TestLargeRoster(t *testing.T) {
+	t.Parallel()
 	const list, members = "ant@lists.example.com", 100_000
 	h := newHost(t, "a")
 	h.list(list, 0)

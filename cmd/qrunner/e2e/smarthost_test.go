@@ -68,6 +68,7 @@ func TestSmarthostTrouble(t *testing.T) {
 // TestSmarthostDownAtStart: posts wait for a smarthost that is not there yet, and go
 // out without help when it is; intake works meanwhile.
 func TestSmarthostDownAtStart(t *testing.T) {
+	t.Parallel()
 	const list, members = "ant@lists.example.com", 10
 	addr := freePort(t)
 	h := newHost(t, "a", func(c *config.Config) { c.Smarthost.Address = addr })
