@@ -10,6 +10,7 @@ import (
 
 	"qrunner/locking/explore"
 	"qrunner/locking/fsys"
+	"qrunner/locking/lockfile"
 	"qrunner/locking/simfs"
 )
 
@@ -78,9 +79,11 @@ func TestLockFileBounded(t *testing.T) {
 		kinds = []simfs.Fault{{Kind: simfs.CrashBefore}, {Kind: simfs.Stall, Delay: worldBase}}
 	}
 	for name, w := range map[string]lockWorld{
-		"v4.2, first dies":    {procs: []string{"h0", "h1", "h2"}, die: true},
-		"v3, first dies":      {version: simfs.V3, procs: []string{"h0", "h1", "h2"}, die: true},
-		"v3, first lives":     {version: simfs.V3, procs: []string{"h0", "h1"}},
+		"v4.2, first dies": {procs: []string{"h0", "h1", "h2"}, die: true},
+		"v3, first dies":   {version: simfs.V3, procs: []string{"h0", "h1", "h2"}, die: true},
+		"v3, first lives": {version: simfs.V3, procs: []string{"h0", "h1"}, mod: func(c *lockfile.Config) {
+			c.ExamineEvery = 3 // so that there are tries that do not look
+		}},
 		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,8 +51,10 @@ func (l *Locker) attempt(key locking.Key, mode locking.Mode, opts []locking.Opti
 }
 
 // try links our claim to the lock's name, and believes only the number of links that
-// the claim has afterwards: a lost answer makes a link that was done fail.
-func (a *attempt) try() (won bool, err error) {
+// the claim has afterwards: a lost answer makes a link that was done fail. Without look
+// it leaves that for later when the answer is that the name is taken, which it is
+// nearly always.
+func (a *attempt) try(look bool) (won bool, err error) {
 	l := a.l
 	for range folderTries {
 		if a.claim == nil {
@@ -63,6 +65,10 @@ func (a *attempt) try() (won bool, err error) {
 		l.counted(func(s *Stats) { s.Tries++ })
 		a.t0 = l.cfg.Mono()
 		lerr := l.cfg.FS.Link(a.claim.name, a.lock())
+		if !look && errors.Is(lerr, fs.ErrExist) {
+			a.unsure = true
+			return false, nil
+		}
 		links, now, terr := l.touch(a.claim)
 		a.unsure = terr != nil
 		if terr == nil {
@@ -130,11 +136,12 @@ func (a *attempt) abandon() {
 	a.l.handOver(a.slot, a.leave, false)
 }
 
-// round is one try, with an examination if one is due. It returns nil and no error if
-// the lock is somebody else's.
-func (a *attempt) round(ctx context.Context, first bool) (*Lease, error) {
-	won, err := a.try()
-	if err == nil && !won && a.slot.due(a.l.cfg.ExamineEvery, first) {
+// round is one try, with an examination if one is due; alone says that there is no
+// other. It returns nil and no error if the lock is somebody else's.
+func (a *attempt) round(ctx context.Context, alone bool) (*Lease, error) {
+	due := a.slot.due(a.l.cfg.ExamineEvery, alone)
+	won, err := a.try(due || alone)
+	if err == nil && !won && due {
 		won, err = a.examine()
 	}
 	if err != nil || !won {

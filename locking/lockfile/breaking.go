@@ -105,7 +105,7 @@ func (a *attempt) takeOver(s sight, v verdict) (won bool, err error) {
 	if t == nil || err != nil {
 		return false, err
 	}
-	if won, err = a.try(); won || err != nil || a.claim == nil {
+	if won, err = a.try(true); won || err != nil || a.claim == nil {
 		t.drop() // it was given back meanwhile
 		return won, err
 	}

@@ -7,7 +7,8 @@
 // A claim is a private file with a complete record of who we are. It is linked to the
 // lock's name; the lock is ours if the claim, touched and looked at after the call,
 // has two links, whatever the call answered. A waiter sleeps for a jittered second
-// between tries and looks at the lock's content at every tenth only.
+// between tries; at every tenth only does it look at the lock's content, and, when the
+// answer is that the name is taken, at its own claim.
 //
 // A holder refreshes its claim's mtime every fifth of the lifetime. A lock is judged
 // abandoned if its lifetime is over by the server's clock (the mtime of our own claim,

@@ -144,7 +144,7 @@ func (a *attempt) examine() (bool, error) {
 	s, v, err := a.observe()
 	switch {
 	case fsys.Gone(err):
-		return a.try() // given back since our try
+		return a.try(true) // given back since our try
 	case errors.Is(err, locking.ErrNotALock):
 		return false, err
 	case err != nil:

@@ -21,7 +21,7 @@ type slot struct {
 // memory outlives one call, so that a caller of TryLock alone takes over a dead
 // holder's lock.
 type memory struct {
-	tries   int           // failed tries since the last grant
+	tries   int           // since the last grant
 	phase   int           // which of every ExamineEvery tries examines
 	seen    *sight        // the lock as last examined
 	since   time.Duration // by Mono, since when we have seen it just so
@@ -133,11 +133,11 @@ func newMemory(every int, r *rand.Rand) memory {
 	return memory{phase: r.IntN(every)}
 }
 
-// due reports whether the try that just failed is one that examines. A first TryLock
+// due reports whether the coming try is one that examines if it fails. A first TryLock
 // does, to be able to say who holds the lock.
-func (m *memory) due(every int, first bool) bool {
+func (m *memory) due(every int, alone bool) bool {
 	m.tries++
-	return (m.tries+m.phase)%every == 0 || first && m.tries == 1
+	return (m.tries+m.phase)%every == 0 || alone && m.tries == 1
 }
 
 // granted forgets what was seen of earlier holders.

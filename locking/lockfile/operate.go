@@ -37,7 +37,7 @@ func (l *Locker) Break(ctx context.Context, key locking.Key) (locking.Report, er
 
 // breakStale takes the lock if it is free or stale. pending: it may turn out stale.
 func (a *attempt) breakStale(ctx context.Context) (le *Lease, pending bool, err error) {
-	won, err := a.try()
+	won, err := a.try(true)
 	if err == nil && !won {
 		s, v, oerr := a.observe()
 		switch {
@@ -80,7 +80,7 @@ func (l *Locker) Steal(ctx context.Context, key locking.Key, opts ...locking.Opt
 }
 
 func (a *attempt) steal(ctx context.Context) (*Lease, error) {
-	won, err := a.try()
+	won, err := a.try(true)
 	if err == nil && !won {
 		s, lerr := a.l.look(a.lock())
 		if fsys.Gone(lerr) {

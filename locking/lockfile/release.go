@@ -16,7 +16,7 @@ const releaseTries = 4
 // freshTries is how many base sleeps ago a waiter's last try may be; yieldLooks bounds
 // how many claims are looked at for it.
 const (
-	freshTries = 15
+	freshTries = 20
 	yieldLooks = 4
 )
 

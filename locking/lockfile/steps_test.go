@@ -107,6 +107,35 @@ func TestBug26_CrashAtEachCall(t *testing.T) {
 	}
 }
 
+// What a waiter costs the share: a link for each sleep, and less than a call a second
+// beside it.
+func TestWaiterIsCheap(t *testing.T) {
+	bubble(t, simfs.Config{}, func(w *world) {
+		le := w.lock(0)
+		calls := map[string]int{}
+		l := w.watched(1, fsys.Hook{Before: func(op, _ string) error {
+			calls[op]++
+			return nil
+		}})
+		ctx, stop := context.WithTimeout(context.Background(), time.Hour)
+		defer stop()
+		if _, err := l.Lock(ctx, listKey, locking.Exclusive); err == nil {
+			t.Error("granted")
+		}
+		others := 0
+		for op, n := range calls {
+			if op != "link" {
+				others += n
+			}
+		}
+		t.Logf("in an hour: %v", calls)
+		if n := calls["link"]; n < 3000 || n > 4000 || others > 2400 {
+			t.Errorf("%d links and %d other calls in an hour", n, others)
+		}
+		w.unlock(le)
+	})
+}
+
 // step is a changing call, and the links of the caller's claim after it.
 type step struct {
 	Call  string
