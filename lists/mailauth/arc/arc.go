@@ -22,6 +22,9 @@ const (
 // MaxSets is how long a chain may be (§4.2.1).
 const MaxSets = 50
 
+// maxField bounds a field, in octets: each is hashed once for every set above it.
+const maxField = 64 << 10
+
 // ErrChain: the chain is malformed.
 var ErrChain = errors.New("malformed ARC chain")
 
@@ -76,6 +79,9 @@ func (c *chain) add(i int, f message.Field) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrChain, f.Name, err)
+	}
+	if len(f.Raw) > maxField {
+		return fmt.Errorf("%w: %s of %d octets", ErrChain, f.Name, len(f.Raw))
 	}
 	v, _ := tags.Get("i")
 	n, err := strconv.Atoi(v)

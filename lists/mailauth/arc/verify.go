@@ -21,8 +21,6 @@ type Verdict struct {
 	Status string
 	// Sets is the number of the newest set.
 	Sets int
-	// Sealer is the domain of the newest seal; set with Pass only.
-	Sealer string
 	// Err says why the chain fails.
 	Err error
 	// Dead: the newest seal itself says that the chain had failed. Nobody adds to
@@ -46,7 +44,6 @@ func Verify(ctx context.Context, m *message.Message, r txt.Resolver) Verdict {
 	switch {
 	case err == nil:
 		v.Status = authres.Pass
-		v.Sealer, _ = c.sets[len(c.sets)-1].sealTags.Get("d")
 	case dkim.Temporary(err):
 		v.Status, v.Err = authres.TempError, err
 	default:

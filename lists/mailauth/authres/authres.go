@@ -23,7 +23,6 @@ const (
 	Pass      = "pass"
 	Fail      = "fail"
 	Policy    = "policy"
-	Neutral   = "neutral"
 	TempError = "temperror"
 	PermError = "permerror"
 )

@@ -80,7 +80,7 @@ func TestCovers(t *testing.T) {
 		{"Example.org", "example.ORG", true}, {"example.org", "a.b.example.org", true}, {"a.example.org", "example.org", false},
 		{"org", "example.org", false}, {"co.uk", "example.co.uk", false}, {"ample.org", "example.org", false}, {"", "", false}, {"", "a.org", false},
 	} {
-		if got := Covers(tc.signer, tc.domain); got != tc.want {
+		if got := covers(tc.signer, tc.domain); got != tc.want {
 			t.Errorf("%s for %s: %v", tc.signer, tc.domain, got)
 		}
 	}

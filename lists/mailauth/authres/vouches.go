@@ -38,14 +38,14 @@ func passes(r Result, domain string) bool {
 		if d == "" { // older writers give the identity only
 			_, d, _ = strings.Cut(r.Get("header", "i"), "@")
 		}
-		return Covers(d, domain)
+		return covers(d, domain)
 	}
 	return false
 }
 
-// Covers: a signature of example.org speaks for news.example.org too; one of a public
+// covers: a signature of example.org speaks for news.example.org too; one of a public
 // suffix (org, co.uk) for nobody below it.
-func Covers(signer, domain string) bool {
+func covers(signer, domain string) bool {
 	signer, domain = strings.ToLower(signer), strings.ToLower(domain)
 	if signer == domain {
 		return signer != ""

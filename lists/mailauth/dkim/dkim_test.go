@@ -142,7 +142,7 @@ func TestParseRecord(t *testing.T) {
 		if (err == nil) != ok || err != nil && !errors.Is(err, ErrKey) {
 			t.Errorf("%.60s: %v", record, err)
 		}
-		if strings.Contains(record, "t=s:y") && !(k.Strict && k.Testing) {
+		if strings.Contains(record, "t=s:y") && !k.Strict {
 			t.Errorf("flags: %+v", k)
 		}
 	}

@@ -20,8 +20,6 @@ type PublicKey struct {
 	Key crypto.PublicKey // *rsa.PublicKey or ed25519.PublicKey
 	// Strict: the domain of i= must be d= itself (flag s).
 	Strict bool
-	// Testing: a failed signature counts as none (flag y).
-	Testing bool
 }
 
 // Name is where the key of a selector is published.
@@ -52,8 +50,7 @@ func ParseRecord(record string) (PublicKey, error) {
 		kind = "rsa"
 	}
 	key, err := parsePublic(kind, raw)
-	flags := tags.List("t")
-	return PublicKey{Key: key, Strict: slices.Contains(flags, "s"), Testing: slices.Contains(flags, "y")}, err
+	return PublicKey{Key: key, Strict: slices.Contains(tags.List("t"), "s")}, err
 }
 
 func parsePublic(kind string, raw []byte) (crypto.PublicKey, error) {

@@ -29,54 +29,45 @@ func New(dns txt.Resolver, exists func(ctx context.Context, domain string) (bool
 	return &Finder{dns: dns, exists: exists}
 }
 
-// Finding is a policy and where it comes from.
-type Finding struct {
-	Policy lists.DMARCPolicy
-	// Domain is where the record stands; "" if the domain publishes nothing.
-	Domain string
-	// Testing is the record's t=y. For a list it changes nothing: the domain wants to
-	// see what lists do (§4.7).
-	Testing bool
-}
-
 // Policy is the policy in force for mail with this domain (lower case, A-labels) in
-// From. The error is a txt.ErrTemporary: the DNS did not answer.
+// From: that of its own record, else of its organisation's, else of the public suffix
+// above (§4.10.1). A record that is published for a test (t=y) counts as any other: the
+// domain wants to see what lists do. The error is a txt.ErrTemporary: the DNS did not
+// answer.
 func (f *Finder) Policy(ctx context.Context, domain string) (lists.DMARCPolicy, error) {
-	found, err := f.Find(ctx, domain)
-	return found.Policy, err
+	policy, _, err := f.find(ctx, domain)
+	return policy, err
 }
 
-// Find is Policy with its circumstances: the domain's own record, else that of its
-// organisation, else that of the public suffix above it (§4.10.1).
-func (f *Finder) Find(ctx context.Context, domain string) (Finding, error) {
-	nothing := Finding{Policy: lists.DMARCNone}
+// find is Policy, and where its record stands; "" if there is none.
+func (f *Finder) find(ctx context.Context, domain string) (lists.DMARCPolicy, string, error) {
 	domain = strings.TrimSuffix(domain, ".")
 	if domain == "" || strings.HasPrefix(domain, "[") {
-		return nothing, nil
+		return lists.DMARCNone, "", nil
 	}
 	own, ok, err := f.ask(ctx, domain)
 	if err != nil {
-		return nothing, err
+		return lists.DMARCNone, "", err
 	}
 	if ok {
-		return Finding{Policy: own.p, Domain: domain, Testing: own.testing}, nil
+		return own.p, domain, nil
 	}
 	above, err := f.walk(ctx, domain)
 	if err != nil || len(above) == 0 {
-		return nothing, err
+		return lists.DMARCNone, "", err
 	}
 	at := choose(domain, above)
 	policy := at.sp
 	if at.np != at.sp && f.exists != nil {
 		there, err := f.exists(ctx, domain)
 		if err != nil {
-			return nothing, fmt.Errorf("find DMARC policy of %s: %w", domain, err)
+			return lists.DMARCNone, "", fmt.Errorf("find DMARC policy of %s: %w", domain, err)
 		}
 		if !there {
 			policy = at.np
 		}
 	}
-	return Finding{Policy: policy, Domain: at.domain, Testing: at.testing}, nil
+	return policy, at.domain, nil
 }
 
 func (f *Finder) ask(ctx context.Context, domain string) (record, bool, error) {

@@ -74,14 +74,14 @@ func TestFind(t *testing.T) {
 		{"no p", map[string]string{"example.org": "v=DMARC1; rua=mailto:a@example.org"}, "example.org", none, "example.org", false},
 		{"v not first", map[string]string{"example.org": "p=reject; v=DMARC1"}, "example.org", none, "", false},
 		{"version in lower case", map[string]string{"example.org": "v=dmarc1; p=reject"}, "example.org", none, "", false},
-		{"t", map[string]string{"example.org": "v=DMARC1; p=reject; t=y"}, "example.org", reject, "example.org", false},
+		{"testing", map[string]string{"example.org": "v=DMARC1; p=reject; t=y"}, "example.org", reject, "example.org", false},
 		{"suffix does not answer", map[string]string{"org": "SERVFAIL", "example.org": "v=DMARC1; p=reject"}, "a.example.org", reject, "example.org", false},
 		{"literal", nil, "[192.0.2.1]", none, "", false},
 	} {
 		f := New(zone(tc.zone), func(context.Context, string) (bool, error) { return !tc.missing, nil })
-		got, err := f.Find(t.Context(), tc.domain)
-		if err != nil || got.Policy != tc.want || got.Domain != tc.at || got.Testing != (tc.name == "t") {
-			t.Errorf("%s: %+v, %v; want %s of %q", tc.name, got, err, tc.want, tc.at)
+		got, at, err := f.find(t.Context(), tc.domain)
+		if err != nil || got != tc.want || at != tc.at {
+			t.Errorf("%s: %s of %q, %v; want %s of %q", tc.name, got, at, err, tc.want, tc.at)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestTrouble(t *testing.T) {
 // The walk asks eight questions at most, and none above a psd tag.
 func TestQuestions(t *testing.T) {
 	z := zone(nil)
-	if _, err := New(z, nil).Find(t.Context(), "a.b.c.d.e.f.g.h.i.mail.example.com"); err != nil {
+	if _, err := New(z, nil).Policy(t.Context(), "a.b.c.d.e.f.g.h.i.mail.example.com"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -114,7 +114,7 @@ func TestQuestions(t *testing.T) {
 		t.Error(d)
 	}
 	z = zone(map[string]string{"b.example.org": "v=DMARC1; psd=n"})
-	if _, err := New(z, nil).Find(t.Context(), "a.b.example.org"); err != nil || len(z.names) != 2 {
+	if _, err := New(z, nil).Policy(t.Context(), "a.b.example.org"); err != nil || len(z.names) != 2 {
 		t.Errorf("%v %v", z.names, err)
 	}
 }
@@ -202,7 +202,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(".", "..")
 	f.Fuzz(func(t *testing.T, domain, at string) {
 		z := zone(map[string]string{at: "v=DMARC1; p=reject; psd=y"})
-		if _, err := New(z, nil).Find(t.Context(), domain); err != nil || len(z.names) > 8 {
+		if _, err := New(z, nil).Policy(t.Context(), domain); err != nil || len(z.names) > 8 {
 			t.Errorf("%q: %v, %d questions", domain, err, len(z.names))
 		}
 	})

@@ -15,9 +15,6 @@ type record struct {
 	p, sp, np lists.DMARCPolicy
 	// psd is "y" for a public suffix, "n" for the top of an organisation, else "u".
 	psd string
-	// testing: the domain asks receivers not to apply the policy yet, and everybody who
-	// changes mail to do as if it were applied.
-	testing bool
 }
 
 // pick takes the record out of the TXT records of a name: none if there are several.
@@ -49,7 +46,7 @@ func parse(text string) (record, bool) {
 			tags[name] = strings.ToLower(value)
 		}
 	}
-	r := record{p: lists.DMARCNone, psd: "u", testing: tags["t"] == "y"}
+	r := record{p: lists.DMARCNone, psd: "u"}
 	if psd := tags["psd"]; psd == "y" || psd == "n" {
 		r.psd = psd
 	}
