@@ -11,10 +11,12 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/mailauth/keys"
 	"qrunner/lists/store"
+	"qrunner/lists/templates"
 	"qrunner/locking/fsys"
 	"qrunner/locking/hosts"
 	"qrunner/locking/site"
 	"qrunner/queue/spool"
+	"qrunner/queue/stage"
 	"qrunner/queue/trace"
 )
 
@@ -30,6 +32,7 @@ type house struct {
 	store  *store.Store
 	spool  *spool.Spool
 	trace  *trace.Log
+	texts  *templates.Set
 	auth   auth
 }
 
@@ -101,6 +104,7 @@ func (h *house) build(ctx context.Context, as role) error {
 		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
 	})
 	h.auth = newAuth(keys.New(h.fs))
+	h.texts = &templates.Set{Read: stage.TemplateFiles(h.fs), SiteEmail: h.conf.Site.Owner, Log: h.log}
 	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
 	return nil
 }

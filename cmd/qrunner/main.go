@@ -38,19 +38,21 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Show the main job on a temporary share, with nothing else installed."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
-	ConfigCmd configCmd `cmd:"" name:"config" help:"Check or print the configuration."`
-	List      listCmd   `cmd:"" help:"Make, show, change and delete lists."`
-	Member    memberCmd `cmd:"" help:"The people of a list."`
-	Queue     queueCmd  `cmd:"" help:"Look into the queues."`
-	Post      postCmd   `cmd:"" help:"Try a post on a list's policy."`
-	Held      heldCmd   `cmd:"" help:"Posts that wait for a moderator."`
-	Shunt     shuntCmd  `cmd:"" help:"Mail that could not be processed."`
-	Bounce    bounceCmd `cmd:"" help:"Who bounces, and why."`
-	Lock      lockCmd   `cmd:"" help:"Who holds which lock, and why."`
-	DKIM      dkimCmd   `cmd:"" name:"dkim" help:"Keys that sign posts, and their DNS records."`
-	Archive   archCmd   `cmd:"" help:"Archived posts."`
-	Trace     traceCmd  `cmd:"" help:"The history of one message."`
-	Doctor    doctorCmd `cmd:"" help:"Is the share fit? What is not, and the remedy."`
+	ConfigCmd configCmd   `cmd:"" name:"config" help:"Check or print the configuration."`
+	List      listCmd     `cmd:"" help:"Make, show, change and delete lists."`
+	Member    memberCmd   `cmd:"" help:"The people of a list."`
+	Queue     queueCmd    `cmd:"" help:"Look into the queues."`
+	Post      postCmd     `cmd:"" help:"Try a post on a list's policy."`
+	Held      heldCmd     `cmd:"" help:"Posts that wait for a moderator."`
+	Digest    digestCmd   `cmd:"" help:"Digests: what waits, and sending them."`
+	Template  templateCmd `cmd:"" help:"The texts that qrunner writes to people."`
+	Shunt     shuntCmd    `cmd:"" help:"Mail that could not be processed."`
+	Bounce    bounceCmd   `cmd:"" help:"Who bounces, and why."`
+	Lock      lockCmd     `cmd:"" help:"Who holds which lock, and why."`
+	DKIM      dkimCmd     `cmd:"" name:"dkim" help:"Keys that sign posts, and their DNS records."`
+	Archive   archCmd     `cmd:"" help:"Archived posts."`
+	Trace     traceCmd    `cmd:"" help:"The history of one message."`
+	Doctor    doctorCmd   `cmd:"" help:"Is the share fit? What is not, and the remedy."`
 }
 
 // run is the program: arguments in, exit status out. It never panics out.

@@ -13,7 +13,7 @@ import (
 // stages is what the stages need to know of this house.
 func (h *house) stages() stage.Config {
 	return stage.Config{
-		Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster,
+		Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster, Templates: h.texts,
 		DMARC: h.auth.dmarc, Authority: h.auth.authority,
 	}
 }
