@@ -59,7 +59,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-func newHost(t *testing.T, f fsys.FS, name string, in stageFunc) *host {
+func newHost(t testing.TB, f fsys.FS, name string, in stageFunc) *host {
 	t.Helper()
 	if _, err := site.Init(t.Context(), f); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func newHost(t *testing.T, f fsys.FS, name string, in stageFunc) *host {
 	return h
 }
 
-func share(t *testing.T) fsys.FS {
+func share(t testing.TB) fsys.FS {
 	t.Helper()
 	f, err := fsys.Open(t.TempDir())
 	if err != nil {

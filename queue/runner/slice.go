@@ -13,11 +13,21 @@ import (
 	"qrunner/queue/spool"
 )
 
-// One commit takes at most this much; careful mode takes one entry.
+// One commit takes at most this much; careful mode takes one entry. Bounces come by the
+// thousand and change little, so more of them go into one.
 const (
-	batchEntries = 64
-	batchOctets  = 8 << 20
+	batchWeight = 512
+	batchOctets = 8 << 20
+	heavy       = 8 // what an entry weighs
+	light       = 1 // what a bounce weighs
 )
+
+func weight(q queue.Name) int {
+	if q == queue.Bounces {
+		return light
+	}
+	return heavy
+}
 
 // maxMarks is how many tries an entry gets before it is parked in shunt/.
 const maxMarks = 3
@@ -37,6 +47,7 @@ type batch struct {
 	attempt *spool.Attempt
 	state   *store.State
 	entries int
+	weight  int
 	octets  int
 	events  []outcome
 }
@@ -134,7 +145,7 @@ func (s *slice) step(stop, ctx context.Context) (int, error) {
 }
 
 func (b *batch) full(careful bool) bool {
-	return b.entries >= batchEntries || b.octets >= batchOctets || careful && b.entries > 0
+	return b.weight >= batchWeight || b.octets >= batchOctets || careful && b.entries > 0
 }
 
 // gather adds the entries of one queue, oldest first.
@@ -169,6 +180,7 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 			return err
 		}
 		b.entries++
+		b.weight += heavy
 		return nil
 	case err != nil:
 		// Not for this version, or trouble with this one file: it stays where it is,
@@ -189,6 +201,7 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 		return fmt.Errorf("apply changes of entry %s: %w", id, err)
 	}
 	b.entries++
+	b.weight += weight(q)
 	b.octets += len(entry.Raw)
 	b.events = append(b.events, outcome{entry, out})
 	return nil

@@ -14,7 +14,7 @@ import (
 )
 
 // unknownList parks the mail of a list that is not there: deleted between RCPT and
-// now, say. The hand-over stands in the site's log, as no other one can take it.
+// now, say. Bounces end here. The hand-over stands in the site's log, as no other one can take it.
 func (r *Runner) unknownList(ctx context.Context, id lists.ID) error {
 	h, err := r.cfg.Store.TryLock(ctx, lists.Site, "mail of an unknown list")
 	if errors.Is(err, locking.ErrHeld) {
@@ -25,7 +25,7 @@ func (r *Runner) unknownList(ctx context.Context, id lists.ID) error {
 	}
 	n, err := r.parkAll(ctx, h, id)
 	if n > 0 {
-		r.cfg.Log.WarnContext(ctx, "mail for an unknown list went to shunt", "list", id, "entries", n)
+		r.cfg.Log.WarnContext(ctx, "mail for an unknown list went to shunt, bounces were dropped", "list", id, "entries", n)
 	}
 	if rerr := r.cfg.Spool.Release(context.WithoutCancel(ctx), h); err == nil {
 		err = rerr
@@ -68,6 +68,8 @@ func (r *Runner) park(ctx context.Context, a *spool.Attempt, q queue.Name, id li
 			continue
 		case errors.As(err, &corrupt):
 			_, err = a.AddBad(ctx, q, id, eid)
+		case err == nil && q == queue.Bounces: // nobody is left whom they are about
+			err = a.Add(ctx, e, &queue.Outcome{Event: "ignored", Reason: fmt.Sprintf("list %s does not exist", id)})
 		case err == nil:
 			err = a.Add(ctx, e, shunted(fmt.Sprintf("list %s does not exist", id)))
 		}
