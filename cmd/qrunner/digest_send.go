@@ -56,7 +56,7 @@ type digestBumpCmd struct {
 func (c *digestBumpCmd) Run(ctx context.Context, a *app) error {
 	return a.change(ctx, c.List, "digest bump", func(st *store.State) ([]store.Change, error) {
 		d := st.Digest()
-		next := store.SetDigest{Volume: d.Volume + 1, SentAt: time.Now()}
+		next := store.SetDigest{Volume: d.Volume + 1}
 		if c.To != "" {
 			volume, issue, ok := strings.Cut(c.To, ".")
 			v, verr := strconv.Atoi(volume)
