@@ -15,7 +15,7 @@ var texts embed.FS
 
 // Languages are the languages that are built in, with Mailman's codes. English is
 // complete, and what others fall back to.
-var Languages = []string{"en"}
+var Languages = []string{"en", "de", "es", "fr", "nl", "zh_CN"}
 
 const (
 	english = "en"

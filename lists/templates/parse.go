@@ -163,7 +163,11 @@ func (p parsed) show(values map[string]string) (subject, body string, err error)
 	if err := p.body.Execute(&b, values); err != nil {
 		return "", "", fmt.Errorf("text: %w", err)
 	}
-	return subject, b.String(), nil
+	body = b.String()
+	if p.subject != nil { // a whole mail ends with its last line
+		body = strings.TrimRight(body, "\n") + "\n"
+	}
+	return subject, body, nil
 }
 
 func unix(s string) string {
