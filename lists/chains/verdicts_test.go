@@ -220,3 +220,25 @@ func TestChainsAreThere(t *testing.T) {
 		}
 	}
 }
+
+// The manual has the rules in their order, and every chain.
+func TestManual(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/posting-policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	at := 0
+	for _, r := range chains.For(lists.Target{}).Rules {
+		i := strings.Index(text[at:], "\n| "+r.Name+" ")
+		if i < 0 {
+			t.Fatalf("rule %s is not in its place", r.Name)
+		}
+		at += i
+	}
+	for _, c := range chains.Table {
+		if c.Name != "default-posting-chain" && !strings.Contains(text, "*"+c.Name+"*") {
+			t.Errorf("chain %s is missing", c.Name)
+		}
+	}
+}
