@@ -24,7 +24,7 @@ type Tasks struct {
 	Store *store.Store
 	Spool *spool.Spool
 	Clock clock.Clock
-	// Every is the time between two rounds, jittered by a third (default 1 h).
+	// Every is the time between two rounds, jittered by a third (default 5 min).
 	Every time.Duration
 	// Done is told of what was done for a list; nil for nobody.
 	Done func(context.Context, lists.ID, *queue.Outcome)
@@ -36,7 +36,7 @@ type Tasks struct {
 func (t *Tasks) Run(ctx context.Context) error {
 	every := t.Every
 	if every == 0 {
-		every = time.Hour
+		every = 5 * time.Minute
 	}
 	wait := rand.N(every/10 + 1)
 	for {
