@@ -18,7 +18,7 @@ import (
 
 // monitor knows who holds the lock and checks that nobody does who must not.
 type monitor struct {
-	w    *world
+	testing.TB
 	mu   sync.Mutex
 	held map[*Lease]locking.Mode
 	lost int
@@ -33,7 +33,7 @@ func (m *monitor) enter(le *Lease, mode locking.Mode) {
 	m.n++
 	for o, om := range m.held {
 		if excludes(mode, om) && o.Context().Err() == nil && le.Context().Err() == nil {
-			m.w.Errorf("%v %s of session %d beside %v %s of session %d", mode, le.name, le.session, om, o.name, o.session)
+			m.Errorf("%v %s of session %d beside %v %s of session %d", mode, le.name, le.session, om, o.name, o.session)
 		}
 	}
 	m.held[le] = mode
@@ -49,19 +49,19 @@ func (m *monitor) leave(le *Lease) {
 }
 
 // look checks that a lease that stands has its node.
-func (m *monitor) look() {
+func (m *monitor) look(w *world) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	nodes := m.w.nodes()
+	nodes := w.nodes()
 	for le := range m.held {
 		if le.Context().Err() == nil && le.valid() && !slices.Contains(nodes, le.name) {
-			m.w.Errorf("lease without its node %s; there are %q", le.name, nodes)
+			m.Errorf("lease without its node %s; there are %q", le.name, nodes)
 		}
 	}
 }
 
 // client takes and gives locks until end.
-func (m *monitor) client(l *simLocker, r *rand.Rand, end time.Time) {
+func (m *monitor) client(l locking.Locker, r *rand.Rand, end time.Time) {
 	for time.Now().Before(end) {
 		mode := locking.Mode(r.IntN(2))
 		ctx, cancel := context.WithCancel(context.Background())
@@ -90,9 +90,9 @@ func (m *monitor) client(l *simLocker, r *rand.Rand, end time.Time) {
 
 // faults makes trouble until end: requests and answers lost, links cut and dropped, some
 // for longer than a session lives, servers that lag or go away.
-func (m *monitor) faults(r *rand.Rand, end time.Time) {
+func (m *monitor) faults(w *world, r *rand.Rand, end time.Time) {
 	var mu sync.Mutex
-	m.w.ens.Hook(func(zktest.Request) zktest.Fate {
+	w.ens.Hook(func(zktest.Request) zktest.Fate {
 		mu.Lock()
 		defer mu.Unlock()
 		switch r.IntN(60) {
@@ -114,8 +114,8 @@ func (m *monitor) faults(r *rand.Rand, end time.Time) {
 	}
 	for time.Now().Before(end) {
 		time.Sleep(time.Duration(dice(3000)) * time.Millisecond)
-		m.look()
-		l := m.w.at[dice(len(m.w.at))]
+		m.look(w)
+		l := w.at[dice(len(w.at))]
 		switch s := dice(3); dice(6) {
 		case 0:
 			l.link.Drop()
@@ -123,14 +123,14 @@ func (m *monitor) faults(r *rand.Rand, end time.Time) {
 			l.link.Cut()
 			time.AfterFunc(time.Duration(dice(int(2*timeout))), l.link.Heal)
 		case 3:
-			m.w.ens.Lag(s, true)
-			time.AfterFunc(time.Duration(dice(int(timeout))), func() { m.w.ens.Lag(s, false) })
+			w.ens.Lag(s, true)
+			time.AfterFunc(time.Duration(dice(int(timeout))), func() { w.ens.Lag(s, false) })
 		case 4:
-			m.w.ens.Refuse(s, true)
-			time.AfterFunc(time.Duration(dice(int(timeout/2))), func() { m.w.ens.Refuse(s, false) })
+			w.ens.Refuse(s, true)
+			time.AfterFunc(time.Duration(dice(int(timeout/2))), func() { w.ens.Refuse(s, false) })
 		}
 	}
-	m.w.ens.Hook(nil)
+	w.ens.Hook(nil)
 }
 
 func TestExplore(t *testing.T) {
@@ -140,7 +140,7 @@ func TestExplore(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, zktest.Config{Servers: 3}, func(c *Config) { c.Log = nil })
-				m := &monitor{w: w, held: map[*Lease]locking.Mode{}}
+				m := &monitor{TB: t, held: map[*Lease]locking.Mode{}}
 				end := time.Now().Add(3 * time.Minute)
 				var wg sync.WaitGroup
 				for h := range hosts {
@@ -149,7 +149,7 @@ func TestExplore(t *testing.T) {
 						wg.Go(func() { m.client(l, rand.New(rand.NewPCG(seed, uint64(h*10+c))), end) })
 					}
 				}
-				m.faults(rand.New(rand.NewPCG(seed, 99)), end)
+				m.faults(w, rand.New(rand.NewPCG(seed, 99)), end)
 				all := make(chan struct{})
 				go func() { wg.Wait(); close(all) }()
 				select {

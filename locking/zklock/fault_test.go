@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,10 +116,10 @@ func TestAbandonedWhileCutOff(t *testing.T) {
 func TestMuteServer(t *testing.T) {
 	bubble(t, zktest.Config{Servers: 2}, func(w *world) {
 		le := w.lock(0)
-		var at int
-		w.ens.Hook(func(r zktest.Request) zktest.Fate { at = r.Server; return zktest.Fate{} })
+		var at atomic.Int64
+		w.ens.Hook(func(r zktest.Request) zktest.Fate { at.Store(int64(r.Server)); return zktest.Fate{} })
 		time.Sleep(timeout)
-		never, mute := make(chan struct{}), at
+		never, mute := make(chan struct{}), int(at.Load())
 		w.ens.Hook(func(r zktest.Request) zktest.Fate {
 			if r.Server == mute {
 				return zktest.Fate{Wait: never, Lose: true}
