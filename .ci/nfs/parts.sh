@@ -54,7 +54,7 @@ conformance() { fresh; in_guest 1 TestConformance; result $? "conformance suite"
 crowd() {
 	fresh
 	local t=$SECONDS p=() st=0 h
-	for h in 1 2 3; do in_guest $h NFSTEST_PROCS=$1 NFSTEST_GRANTS=$2 NFSTEST_FOR=5m TestWorkers & p+=($!); done
+	for h in 1 2 3; do in_guest $h NFSTEST_PROCS=$1 NFSTEST_GRANTS=$2 NFSTEST_BASE=1s NFSTEST_FOR=9m TestWorkers & p+=($!); done
 	for h in "${p[@]}"; do wait "$h" || st=1; done
 	in_guest server NFSTEST_GRANTS=$((3 * $1 * $2)) TestJudge || st=1
 	echo "      $(grep -h '^judge' "$tmp"/share/$part/server.*.out) in $((SECONDS - t)) s, longest wait $(

@@ -12,8 +12,9 @@ import (
 	"qrunner/locking"
 )
 
-// contender is the environment of a child that BenchmarkProcesses starts: the share,
-// the gate's folder, and when to begin and to stop, as Unix times.
+// contender is the environment of a child that BenchmarkProcesses or .ci/bench/locks
+// starts: the share, the gate's folder ("-" for no gate), when to begin and to stop, in
+// Unix milliseconds, and for how many microseconds to hold the lock.
 const contender = "LOCKFILE_CONTENDER"
 
 // TestMain runs such a child, or the tests.
@@ -28,12 +29,15 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// contend holds the lock for a millisecond, again and again.
+// contend holds the lock for a moment, again and again.
 func contend(args string) error {
 	var share, gate string
-	var begin, end int64
-	if _, err := fmt.Sscan(args, &share, &gate, &begin, &end); err != nil {
+	var begin, end, hold int64
+	if _, err := fmt.Sscan(args, &share, &gate, &begin, &end, &hold); err != nil {
 		return err
+	}
+	if gate == "-" {
+		gate = ""
 	}
 	l, err := openReal(share, gate)
 	if err != nil {
@@ -51,7 +55,9 @@ func contend(args string) error {
 		if err != nil {
 			break
 		}
-		time.Sleep(time.Millisecond)
+		if hold > 0 {
+			time.Sleep(time.Duration(hold) * time.Microsecond)
+		}
 		if err := le.Unlock(context.Background()); err != nil {
 			return err
 		}
@@ -64,7 +70,7 @@ func contend(args string) error {
 // BenchmarkProcesses is several processes of one machine that hold one lock for 1 ms
 // each in turn: Jain's index of their grants, 1 being even, and the longest wait.
 func BenchmarkProcesses(b *testing.B) {
-	for _, n := range []int{2, 8, 16} {
+	for _, n := range []int{2, 8, 16, 64} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				crowd(b, n, 4*time.Second)
@@ -80,7 +86,7 @@ func crowd(b *testing.B, procs int, d time.Duration) {
 	out := make([]strings.Builder, procs)
 	for i := range cmds {
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d", contender, share, gate,
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d 1000", contender, share, gate,
 			begin.UnixMilli(), begin.Add(d).UnixMilli()))
 		c.Stdout, c.Stderr = &out[i], os.Stderr
 		if err := c.Start(); err != nil {

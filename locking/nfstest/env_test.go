@@ -23,6 +23,7 @@ const (
 	envProcs = "NFSTEST_PROCS" // processes of TestWorkers on this machine
 	envFor   = "NFSTEST_FOR"   // how long they work
 	envGrant = "NFSTEST_GRANTS"
+	envBase  = "NFSTEST_BASE" // mean sleep between two tries
 )
 
 const key locking.Key = "list@example.org"
@@ -68,7 +69,7 @@ func open(t *testing.T) *place {
 func (p *place) locker(host string, gate bool) *lockfile.Locker {
 	p.Helper()
 	c := lockfile.Config{
-		FS: p.share, Host: p.host, Lifetime: life, Slop: slop, Base: base, Takeover: takeover, Detach: true,
+		FS: p.share, Host: p.host, Lifetime: life, Slop: slop, Base: duration(p.T, envBase, base), Takeover: takeover, Detach: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("host", p.host.Host),
 	}
 	if host != "" {
