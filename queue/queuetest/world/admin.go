@@ -127,3 +127,12 @@ func (w *World) Replay(ctx context.Context, host string, id lists.ID) (n int, er
 func (w *World) Reopen(host string, id lists.ID, e queue.ID) error {
 	return fanout.Reopen(w.Server.Host(host), id, e)
 }
+
+// Hold takes a list's lock on a host and keeps it.
+func (w *World) Hold(ctx context.Context, host string, id lists.ID) (*store.Holder, error) {
+	p, err := w.open(w.Server.Host(host), host)
+	if err != nil {
+		return nil, err
+	}
+	return p.store.Lock(ctx, id, "held")
+}

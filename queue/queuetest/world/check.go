@@ -244,3 +244,6 @@ func (w *World) message(e queue.ID) string {
 	defer w.book.mu.Unlock()
 	return w.book.entries[e]
 }
+
+// Break notes a promise that a test saw broken.
+func (w *World) Break(format string, args ...any) { w.book.broken(format, args...) }

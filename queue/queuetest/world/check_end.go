@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"qrunner/lists"
@@ -54,14 +55,20 @@ func (w *World) Repeats() (came, announced int) {
 }
 
 // order checks that posts were committed as they were taken: whoever was answered before
-// another began comes first.
+// another began comes first. What was parked and put back has a new place.
 func (w *World) order(l lists.ID, a *audit) {
 	w.book.mu.Lock()
 	defer w.book.mu.Unlock()
+	back := map[string]bool{}
+	for e, fates := range a.fate {
+		if slices.Contains(fates, string(queue.Shunt)) {
+			back[w.book.entries[e]] = true
+		}
+	}
 	var last *post
 	for _, e := range a.order {
 		p := w.book.posts[w.book.entries[e]]
-		if p == nil || p.attempts != 1 || p.acked.IsZero() {
+		if p == nil || p.attempts != 1 || p.acked.IsZero() || back[p.id] {
 			continue
 		}
 		if last != nil && p.acked.Before(last.began) && len(a.fate[e]) == 1 {

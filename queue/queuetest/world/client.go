@@ -56,15 +56,14 @@ func (w *World) hand(ctx context.Context, host, via, id string, list lists.ID, r
 	if raw == nil {
 		raw = text(id, list)
 	}
-	h := w.host(host)
-	if h == nil {
-		return errors.New("connection refused")
-	}
 	var err error
-	if via == LMTP {
+	switch h := w.host(host); {
+	case via == Pipe:
+		err = w.pipePost(ctx, host, list, raw)
+	case h == nil:
+		err = errors.New("connection refused")
+	default:
 		err = h.lmtpPost(ctx, list, raw)
-	} else {
-		err = h.pipePost(ctx, list, raw)
 	}
 	if err == nil {
 		w.book.ack(p)
@@ -76,9 +75,9 @@ func (w *World) hand(ctx context.Context, host, via, id string, list lists.ID, r
 	return err
 }
 
-// pipePost is a `qrunner deliver` of its own process.
-func (h *Host) pipePost(ctx context.Context, list lists.ID, raw []byte) error {
-	p, err := h.w.open(h.sim, h.id.Host)
+// pipePost is a `qrunner deliver`: a process of its own, whether a daemon runs or not.
+func (w *World) pipePost(ctx context.Context, host string, list lists.ID, raw []byte) error {
+	p, err := w.open(w.Server.Host(host), host)
 	if err != nil {
 		return err
 	}
@@ -169,6 +168,30 @@ func (w *World) Insist(ctx context.Context, via string, list lists.ID, n int) er
 		case <-ctx.Done():
 			t.Stop()
 			return err
+		}
+	}
+}
+
+// PostUntil is Post on one host, tried again until it is stored or ctx ends.
+func (w *World) PostUntil(ctx context.Context, host, via string, list lists.ID, n int) error {
+	for {
+		err := w.Post(ctx, host, via, list, n)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, 10*time.Second)
+	}
+}
+
+// Again lets the clients of all posts that were not answered yet try again, on one host,
+// until they are.
+func (w *World) Again(ctx context.Context, host string) {
+	for _, id := range w.book.waiting() {
+		w.book.mu.Lock()
+		l := w.book.posts[id].list
+		w.book.mu.Unlock()
+		for ctx.Err() == nil && w.hand(ctx, host, Pipe, id, l, nil) != nil {
+			sleep(ctx, 10*time.Second)
 		}
 	}
 }
