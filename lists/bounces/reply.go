@@ -79,6 +79,7 @@ func detail(status string) string {
 // reply is how queue.Reply writes it, "550 5.1.1 no such user" or, without a code, that
 // none came. expired: the answer was temporary, and has been so for too long.
 func FromReply(a mailaddr.Address, reply string, expired bool) Result {
+	reply = strings.ToValidUTF8(reply, "?")
 	code, status := codes(reply)
 	if !replyAt(reply) {
 		code, status = 0, ""

@@ -1,6 +1,9 @@
 package bounces
 
-import "testing"
+import (
+	"testing"
+	"unicode/utf8"
+)
 
 func TestFromReply(t *testing.T) {
 	for _, tc := range []struct {
@@ -26,4 +29,16 @@ func TestFromReply(t *testing.T) {
 			t.Errorf("%q: %+v", tc.reply, r)
 		}
 	}
+}
+
+func FuzzFromReply(f *testing.F) {
+	f.Add("550 5.1.1 no such user", false)
+	f.Add("450-4.2.2", true)
+	f.Add("no answer in phase rcpt", true)
+	f.Fuzz(func(t *testing.T, reply string, expired bool) {
+		r := FromReply("a@b.org", reply, expired)
+		if r.Reason == "" || r.Policy != r.Reason.Policy() || expired && r.Class == Hard || len(r.Diagnostic) > MaxDiagnostic || !utf8.ValidString(r.Diagnostic) {
+			t.Errorf("%q: %+v", reply, r)
+		}
+	})
 }

@@ -46,7 +46,7 @@ func (c Config) bounceAnswer(w *queue.Work, m *message.Message) *queue.Outcome {
 // enabled clears a member's score, and enables delivery if that was disabled for bounces.
 func (b *bouncing) enabled(m *lists.Member, why string) []store.Change {
 	known, _ := b.st.Bounce(m.ID)
-	r, step := score.Clear(known.Record, score.Enabled, why, b.at)
+	r, step := score.Clear(known.Record, why, b.at)
 	out := []store.Change{store.SetBounce{Member: m.ID, Record: r, Step: step}}
 	if m.Status == lists.StatusByBounces {
 		on := *m

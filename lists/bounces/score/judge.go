@@ -133,10 +133,9 @@ func (c Config) Carried(r Record, a Act, at time.Time) (Record, Step) {
 	return r, s
 }
 
-// Clear is the record after the member has proved that he gets mail, or a person has
-// decided so; what says which.
-func Clear(r Record, what What, why string, at time.Time) (Record, Step) {
-	return Record{Address: r.Address, Seen: at, Post: r.Post, Digest: r.Digest}, Step{At: at, What: what, Points: -r.Score, Why: clip(why)}
+// Clear is the record after the member has proved that he gets mail.
+func Clear(r Record, why string, at time.Time) (Record, Step) {
+	return Record{Address: r.Address, Seen: at, Post: r.Post, Digest: r.Digest}, Step{At: at, What: Enabled, Points: -r.Score, Why: clip(why)}
 }
 
 func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }

@@ -59,8 +59,8 @@ func story(t *testing.T, c Config, events []told) (Record, []Step) {
 func hard(n int, post uint64) Event { return Event{At: at(n), Kind: Hard, Post: post} }
 
 func TestJudge(t *testing.T) {
-	probes, never := defaults(), defaults()
-	probes.Probes, never.Threshold = true, 0
+	never := defaults()
+	never.Threshold = 0
 	for _, tc := range []struct {
 		name   string
 		c      Config
@@ -117,27 +117,39 @@ func TestJudge(t *testing.T) {
 			{hard(1, 2), true, "1.0", 0, Nothing},
 			{Event{At: at(1, 2), Kind: Hard, Post: 2}, false, "2.0", 100, Nothing},
 		}},
-		{"probes: one, then the second threshold", probes, []told{
+		{"threshold zero", never, []told{
+			{hard(0, 1), false, "1.0", 100, Nothing}, {hard(1, 2), false, "2.0", 100, Nothing},
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) { story(t, tc.c, tc.events) })
+	}
+}
+
+func TestJudgeWithProbes(t *testing.T) {
+	c := defaults()
+	c.Probes = true
+	for _, tc := range []struct {
+		name   string
+		events []told
+	}{
+		{"probes: one, then the second threshold", []told{
 			{hard(0, 1), false, "1.0", 100, Nothing}, {hard(1, 2), false, "2.0", 100, Nothing},
 			{hard(2, 3), false, "3.0", 100, Nothing}, {hard(3, 4), false, "4.0", 100, Nothing},
 			{hard(4, 5), false, "5.0", 100, Probe}, {hard(5, 6), false, "6.0", 100, Nothing},
 			{hard(6, 7), false, "7.0", 100, Nothing}, {hard(7, 8), false, "8.0", 100, Nothing},
 			{hard(8, 9), false, "9.0", 100, Nothing}, {hard(9, 10), false, "10.0", 100, Disable},
 		}},
-		{"a probe that comes back", probes, []told{
+		{"a probe that comes back", []told{
 			{Event{At: at(0), Kind: Soft, Probe: true}, false, "0.5", 50, Disable},
 		}},
-		{"a probe that is refused for policy", probes, []told{
+		{"a probe that is refused for policy", []told{
 			{Event{At: at(0), Kind: Policy, Probe: true}, false, "0.0", 0, Nothing},
 		}},
-		{"a probe that comes back in a storm", probes, []told{
+		{"a probe that comes back in a storm", []told{
 			{Event{At: at(0), Kind: Hard, Probe: true}, true, "0.0", 0, Nothing},
 		}},
-		{"threshold zero", never, []told{
-			{hard(0, 1), false, "1.0", 100, Nothing}, {hard(1, 2), false, "2.0", 100, Nothing},
-		}},
 	} {
-		t.Run(tc.name, func(t *testing.T) { story(t, tc.c, tc.events) })
+		t.Run(tc.name, func(t *testing.T) { story(t, c, tc.events) })
 	}
 }
 

@@ -27,7 +27,6 @@ const (
 	Warned    What = "warned"     // a warning was sent
 	Removed   What = "removed"    // taken off the list
 	Enabled   What = "enabled"    // delivery is enabled again
-	Cleared   What = "cleared"    // the score is zero again
 	TakenBack What = "taken-back" // points of a storm were taken back
 	Shown     What = "shown"      // the owner was told of refusals
 )
