@@ -9,9 +9,9 @@ import (
 )
 
 // The lines of RFC 1153 between preamble, messages and trailer.
-var (
-	afterPreamble = strings.Repeat("-", 70)
-	between       = strings.Repeat("-", 30)
+const (
+	afterPreamble = between + between + "----------"
+	between       = "------------------------------"
 )
 
 // kept are the fields of a message in a plain digest, in the order of RFC 1153.

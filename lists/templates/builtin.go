@@ -2,9 +2,8 @@ package templates
 
 import (
 	"embed"
-	"fmt"
+	"slices"
 	"strings"
-	"sync"
 )
 
 // texts has a file for each language: the templates one after the other, each below
@@ -24,34 +23,22 @@ const (
 
 // Builtin is the text of a template that is built in; false: none in that language.
 func Builtin(n Name, lang string) (string, bool) {
-	text, ok := builtins()[lang][n]
-	return text, ok
-}
-
-// builtins reads the embedded files once.
-var builtins = sync.OnceValue(func() map[string]map[Name]string {
-	out := map[string]map[Name]string{}
-	for _, lang := range Languages {
-		data, err := texts.ReadFile("text/" + lang + ".txt")
-		if err != nil {
-			panic(fmt.Sprintf("templates: %v", err)) // embedded, and tested
-		}
-		out[lang] = sections(string(data))
+	if !slices.Contains(Languages, lang) {
+		return "", false
 	}
-	return out
-})
-
-func sections(file string) map[Name]string {
-	out := map[Name]string{}
-	for _, s := range strings.Split("\n"+unix(file), "\n"+mark)[1:] {
-		name, text, _ := strings.Cut(s, "\n")
-		text = strings.Trim(text, "\n")
-		if text != "" {
-			text += "\n"
-		}
-		out[Name(strings.TrimSpace(name))] = text
+	data, err := texts.ReadFile("text/" + lang + ".txt")
+	if err != nil {
+		return "", false
 	}
-	return out
+	_, text, ok := strings.Cut("\n"+string(data), "\n"+mark+string(n)+"\n")
+	if !ok {
+		return "", false
+	}
+	text, _, _ = strings.Cut("\n"+text, "\n"+mark)
+	if text = strings.Trim(text, "\n"); text != "" {
+		text += "\n"
+	}
+	return text, true
 }
 
 // language is the code of a language as we know it: "de-AT" and "de_AT" are de unless
@@ -75,12 +62,7 @@ func language(code string) string {
 func fallbacks(codes ...string) []string {
 	var out []string
 	add := func(c string) {
-		for _, have := range out {
-			if have == c {
-				return
-			}
-		}
-		if c != "" {
+		if c != "" && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
