@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -73,8 +74,8 @@ func run(ctx context.Context, args []string, std stdio) int {
 	if exited >= 0 {
 		return exited // --help
 	}
-	if err != nil {
-		return report(std, c.JSON, &usageError{err})
+	if err != nil { // the parser has set nothing
+		return report(std, slices.Contains(args, "--json"), &usageError{err})
 	}
 	a := &app{std: std, configFile: c.Config, json: c.JSON}
 	k.BindTo(ctx, (*context.Context)(nil))

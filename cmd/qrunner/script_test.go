@@ -10,15 +10,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"qrunner": main})
+	// The pipe target runs itself as /proc/self/exe.
+	testscript.Main(m, map[string]func(){"qrunner": main, "mailman": main, "exe": main})
 }
 
 // TestScripts runs the commands as a shell would. In the scripts "status N PROGRAM
 // ARGS..." is exec of a program that has to end with the status N.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": scriptStatus},
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": scriptStatus, "site": scriptSite, "until": scriptUntil, "sink": scriptSink,
+		},
 	})
 }
 

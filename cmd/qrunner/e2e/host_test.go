@@ -188,7 +188,7 @@ func (h *host) idle() {
 	})
 	until(h.t, "empty queues", func() bool {
 		left = nil
-		for _, q := range []string{"in", "pipeline", "out", "virgin", "archive", "retry"} {
+		for _, q := range []string{"in", "pipeline", "out", "virgin", "command", "bounces", "archive", "retry"} {
 			left = append(left, h.files("queue/"+q)...)
 		}
 		return len(left) == 0

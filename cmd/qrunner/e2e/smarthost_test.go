@@ -54,7 +54,7 @@ func TestSmarthostTrouble(t *testing.T) {
 			count(sink).once(t, id, want)
 			bounced := 0
 			for _, e := range h.trace(id[0]) {
-				if e.Event == "bounced" {
+				if e.Event == "bounced" && e.Queue == "out" {
 					bounced++
 				}
 			}
