@@ -50,6 +50,8 @@ func (c Config) SendDigest(ctx context.Context, st *store.State, now time.Time, 
 		Event: "digest", Changes: []store.Change{closing},
 		Reason: fmt.Sprintf("%s: %d posts to %d members", i.Name(), len(d.Posts), len(plain)+len(mime)),
 	}
+	e := &queue.Entry{List: l.ID}
+	e.Target, e.Received, e.Source, e.Trace = lists.Target{List: l.ID}, now, "internal", trace
 	for _, kind := range []struct {
 		to   []lists.Recipient
 		make func() *message.Message
@@ -57,7 +59,7 @@ func (c Config) SendDigest(ctx context.Context, st *store.State, now time.Time, 
 		if len(kind.to) == 0 {
 			continue
 		}
-		f, err := c.digestFanout(ctx, l, kind.make(), kind.to, now, trace)
+		f, err := c.digestFanout(ctx, &queue.Work{Entry: e, List: l}, kind.make(), kind.to)
 		if err != nil {
 			return nil, fmt.Errorf("digest of %s: %w", l.ID, err)
 		}
@@ -97,10 +99,7 @@ func (c Config) Digest(ctx context.Context, st *store.State, now time.Time) (*di
 }
 
 // digestFanout is one kind of digest on its way to those who read it.
-func (c Config) digestFanout(ctx context.Context, l *lists.List, m *message.Message, to []lists.Recipient, now time.Time, trace string) (*queue.Fanout, error) {
-	e := &queue.Entry{List: l.ID}
-	e.Target, e.Received, e.Source, e.Trace = lists.Target{List: l.ID}, now, "internal", trace
-	w := &queue.Work{Entry: e, List: l}
+func (c Config) digestFanout(ctx context.Context, w *queue.Work, m *message.Message, to []lists.Recipient) (*queue.Fanout, error) {
 	p := c.post(w)
 	p.Message, p.Recipients = m, to
 	if err := handlers.RunDigest(ctx, p); err != nil {
