@@ -18,6 +18,7 @@ type walker struct {
 	touched map[string]time.Time // folders, by the time of our last change in them
 	clocked time.Time            // when the server's clock was read
 	swept   time.Time            // when done/ was looked at
+	failed  map[queue.Name]time.Time
 }
 
 // peek is what the scheduler must know of an entry.
@@ -37,7 +38,7 @@ const (
 )
 
 func newWalker(s *Sender) *walker {
-	return &walker{s: s, peeked: map[queue.ID]peek{}, touched: map[string]time.Time{}}
+	return &walker{s: s, peeked: map[queue.ID]peek{}, touched: map[string]time.Time{}, failed: map[queue.Name]time.Time{}}
 }
 
 // walk brings back what is due, cleans up, and lists what there is to send.
@@ -74,9 +75,17 @@ func (w *walker) walk(ctx context.Context) []look {
 	return out
 }
 
-// note logs trouble; the next walk tries again.
+// calm is how long a trouble must be over before its return is news.
+const calm = time.Minute
+
+// note logs trouble, one line for each episode; the next walk tries again.
 func (w *walker) note(ctx context.Context, q queue.Name, err error) {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errMoved) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errMoved) {
+		return
+	}
+	last, known := w.failed[q]
+	w.failed[q] = time.Now()
+	if !known || time.Since(last) > calm {
 		w.s.c.Log.WarnContext(ctx, "walk queue", "queue", q, "err", err)
 	}
 }

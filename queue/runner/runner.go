@@ -47,10 +47,11 @@ type Config struct {
 
 // Runner is the loop. Make it with New, start it with Run, once.
 type Runner struct {
-	cfg  Config
-	wake chan lists.ID
-	work chan lists.ID
-	done chan result
+	cfg    Config
+	wake   chan lists.ID
+	work   chan lists.ID
+	done   chan result
+	failed map[queue.Name]time.Time // queues that could not be walked, for the one walk at a time
 }
 
 // result is what a worker reports of one turn at one list.
@@ -73,7 +74,7 @@ func New(c Config) *Runner {
 	if c.Published == nil {
 		c.Published = func(queue.Name) {}
 	}
-	return &Runner{cfg: c, wake: make(chan lists.ID, 1024), work: make(chan lists.ID), done: make(chan result)}
+	return &Runner{cfg: c, wake: make(chan lists.ID, 1024), work: make(chan lists.ID), done: make(chan result), failed: map[queue.Name]time.Time{}}
 }
 
 // Wake says that a list has new work on this host. It never blocks: a wake that is
@@ -178,7 +179,7 @@ func (r *Runner) walk(ctx context.Context) []lists.ID {
 		}
 		ids, err := r.cfg.Spool.Lists(ctx, q)
 		if err != nil {
-			if !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, context.Canceled) && r.news(q, time.Now()) {
 				r.cfg.Log.WarnContext(ctx, "walk queue", "queue", q, "err", err)
 			}
 			continue
@@ -191,4 +192,14 @@ func (r *Runner) walk(ctx context.Context) []lists.ID {
 		}
 	}
 	return out
+}
+
+// calm is how long a trouble must be over before its return is news.
+const calm = time.Minute
+
+// news reports whether a queue's trouble is a new episode: one is one line in the log.
+func (r *Runner) news(q queue.Name, now time.Time) bool {
+	last, known := r.failed[q]
+	r.failed[q] = now
+	return !known || now.Sub(last) > calm
 }

@@ -390,3 +390,22 @@ func TestListedAndNotThereIsNoTightLoop(t *testing.T) {
 		}
 	})
 }
+
+// TestOneEpisodeIsOneLine: ten minutes without a share are told once, not once a poll.
+func TestOneEpisodeIsOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var down bool
+		f := fsys.Observed(share(t), fsys.Hook{Before: func(string, string) error {
+			if down {
+				return syscall.EIO
+			}
+			return nil
+		}})
+		h := newHost(t, f, "a", done)
+		down = true
+		h.runFor(t, 10*time.Minute)
+		if n := strings.Count(h.log.String(), "walk queue"); n != 1 {
+			t.Errorf("%d lines for one episode:\n%s", n, h.log)
+		}
+	})
+}
