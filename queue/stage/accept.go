@@ -53,6 +53,12 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 		o.Children = append(o.Children, queue.Child{Entry: archiveEntry(w, p)})
 	}
 	collect(w, p, o)
+	if !isPost {
+		return o, nil
+	}
+	if err := c.acknowledge(ctx, w, o); err != nil {
+		return nil, fmt.Errorf("entry %s: %w", w.Entry.ID, err)
+	}
 	return o, nil
 }
 
