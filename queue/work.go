@@ -41,12 +41,22 @@ type Outcome struct {
 	Reason string
 	// Event is one word for the trace: accepted, held, discarded, repeated, ...
 	Event string
+	// Told is what the same commit decided about other messages than the entry, for the
+	// trace: a held post that a moderator's answer lets pass.
+	Told []Told
 	// Verdict is set where rules were asked.
 	Verdict *lists.Verdict
 	// Changes to the list's state.
 	Changes []store.Change
 	// Children are published after the commit.
 	Children []Child
+}
+
+// Told is an event in the history of a message.
+type Told struct {
+	// Trace may be empty where only the Message-ID is known.
+	Trace, MessageID string
+	Event, Reason    string
 }
 
 // Child is a file or folder that comes of an entry. Exactly one of Entry, Fanout

@@ -83,7 +83,7 @@ type heldRejectCmd struct {
 // Run sends each poster a notice with the reason.
 func (c *heldRejectCmd) Run(ctx context.Context, a *app) error {
 	return a.settleHeld(ctx, "reject", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
-		return stage.RejectHeld(e, p, c.Reason)
+		return stage.RejectHeld(e, p, c.Reason, actor())
 	})
 }
 
@@ -113,17 +113,25 @@ func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settl
 			return err
 		}
 		attempt := h.spool.NewAttempt(l)
+		var told []queue.Told
 		for _, p := range posts {
 			e, err := stage.LoadHeld(ctx, h.fs, l.ID(), p)
 			if err != nil {
 				return fmt.Errorf("read held post %s: %w", p.ID, err)
 			}
-			if err := attempt.Add(ctx, nil, settle(e, p)); err != nil {
+			o := settle(e, p)
+			if err := attempt.Add(ctx, nil, o); err != nil {
 				return fmt.Errorf("held post %s: %w", p.ID, err)
 			}
+			told = append(told, o.Told...)
+		}
+		if err := attempt.Commit(ctx, by("held "+verb)); err != nil {
+			return err
 		}
 		n = len(posts)
-		return attempt.Commit(ctx, by("held "+verb))
+		h.tell(ctx, l.ID(), told)
+		h.flushTrace(ctx)
+		return nil
 	})
 	if err != nil {
 		return err

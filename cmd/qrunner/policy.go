@@ -33,8 +33,16 @@ func (d *daemon) tasks(ctx context.Context) error {
 		Stage: d.stages(), Store: d.store, Spool: d.spool, Clock: time.Now, Log: d.log,
 		Done: func(ctx context.Context, id lists.ID, o *queue.Outcome) {
 			d.trace.Add(ctx, trace.Event{List: id, Event: o.Event, Detail: o.Reason})
+			d.tell(ctx, id, o.Told)
 			d.runner.Wake(id)
 		},
 	}
 	return t.Run(ctx)
+}
+
+// tell writes into the trace what was decided about messages.
+func (h *house) tell(ctx context.Context, id lists.ID, told []queue.Told) {
+	for _, t := range told {
+		h.trace.Add(ctx, trace.Event{Trace: t.Trace, MessageID: t.MessageID, List: id, Event: t.Event, Detail: t.Reason})
+	}
 }

@@ -18,6 +18,7 @@ type HeldPost struct {
 	Size      int64     `json:"size,omitempty"` // octets
 	Since     time.Time `json:"since"`
 	Sum       string    `json:"sum,omitempty"` // checksum of the file
+	Trace     string    `json:"trace,omitempty"`
 	// Token is the secret part of the address by which moderators decide; it is good once,
 	// and as long as the post is held. Empty: not by mail.
 	Token string `json:"token,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"qrunner/lists/store"
 	"qrunner/queue"
 	"qrunner/queue/spool"
+	"qrunner/queue/trace"
 )
 
 // One commit takes at most this much; careful mode takes one entry. Bounces come by the
@@ -212,6 +213,9 @@ func (s *slice) tell(ctx context.Context, b *batch) {
 	queues := map[queue.Name]bool{}
 	for _, o := range b.events {
 		s.r.cfg.Trace(ctx, event(s.r.cfg.Host, o))
+		for _, t := range o.out.Told {
+			s.r.cfg.Trace(ctx, trace.Event{Host: s.r.cfg.Host, Trace: t.Trace, MessageID: t.MessageID, List: s.list, Event: t.Event, Detail: t.Reason})
+		}
 		for _, c := range o.out.Children {
 			switch {
 			case c.Fanout != nil:

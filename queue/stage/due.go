@@ -22,6 +22,7 @@ func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
 	for _, p := range st.Held() {
 		if most > 0 && now.Sub(p.Since) >= most {
 			o.Changes = append(o.Changes, store.DropHeld{ID: p.ID})
+			o.Told = append(o.Told, queue.Told{Trace: p.Trace, MessageID: p.MessageID, Event: "expired", Reason: "nobody decided about the held post " + p.ID})
 			expired++
 			continue
 		}

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -11,10 +10,8 @@ import (
 	"strings"
 
 	"qrunner/lists"
-	"qrunner/lists/message"
 	"qrunner/lists/rules"
 	"qrunner/lists/store"
-	"qrunner/locking/fsys"
 	"qrunner/queue"
 	"qrunner/queue/spool"
 )
@@ -43,7 +40,7 @@ func (c Config) hold(w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 	m, sum := p.Message, sha256.Sum256(data)
 	post := store.HeldPost{
 		ID: heldID(w), From: shown(from(p)), Subject: subject(m), MessageID: shown(m.MessageID()), Rule: v.Rule, Reason: clip(v.Reason, 1000),
-		Size: int64(len(e.Raw)), Since: e.Received, Sum: hex.EncodeToString(sum[:]), Token: token,
+		Size: int64(len(e.Raw)), Since: e.Received, Sum: hex.EncodeToString(sum[:]), Token: token, Trace: e.Trace,
 	}
 	o := &queue.Outcome{
 		Event: "held", Reason: v.String(), Verdict: &v,
@@ -113,53 +110,4 @@ func clip(s string, most int) string {
 		s = strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
-}
-
-// LoadHeld reads a held post. spool.CorruptError if its file is not what was held.
-func LoadHeld(_ context.Context, f fsys.FS, list lists.ID, p store.HeldPost) (*queue.Entry, error) {
-	name := path.Join("lists", string(list), "held", p.ID)
-	data, err := fsys.ReadFile(f, name, spool.MaxSize)
-	if err != nil {
-		return nil, fmt.Errorf("load held post: %w", err)
-	}
-	if sum := sha256.Sum256(data); p.Sum != "" && hex.EncodeToString(sum[:]) != p.Sum {
-		return nil, &spool.CorruptError{Name: name, Why: "its checksum is not the one in the list's log"}
-	}
-	e, err := spool.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("load held post %s: %w", p.ID, err)
-	}
-	return e, nil
-}
-
-// ReleaseHeld lets a held post pass: it goes through the pipeline under a new name.
-// by names who decided, for the header and the trace.
-func ReleaseHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
-	c := *e
-	c.Queue, c.ID = queue.Pipeline, ""
-	c.Meta.Approved, c.Meta.ApprovedBy = true, by
-	return &queue.Outcome{
-		Event: "released", Reason: "let pass by " + by,
-		Changes:  []store.Change{store.DropHeld{ID: p.ID}},
-		Children: []queue.Child{{Entry: &c}},
-	}
-}
-
-// RejectHeld sends a held post back to its poster with a reason. A person asked for it, so
-// no limit of the day applies.
-func RejectHeld(e *queue.Entry, p store.HeldPost, why string) *queue.Outcome {
-	v := lists.Verdict{Action: lists.ActionReject, Rule: "moderator", Reason: why}
-	o := &queue.Outcome{Event: "rejected", Reason: v.String(), Verdict: &v, Changes: []store.Change{store.DropHeld{ID: p.ID}, unseen(e)}}
-	if m := message.Parse(e.Raw); answerable(e, m) {
-		o.Children = []queue.Child{{Entry: rejection(e, m, why).entry(e.List)}}
-	}
-	return o
-}
-
-// DiscardHeld drops a held post.
-func DiscardHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
-	return &queue.Outcome{
-		Event: "discarded", Reason: "discarded by " + by,
-		Changes: []store.Change{store.DropHeld{ID: p.ID}, unseen(e)},
-	}
 }

@@ -1,0 +1,70 @@
+package stage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+
+	"qrunner/lists"
+	"qrunner/lists/message"
+	"qrunner/lists/store"
+	"qrunner/locking/fsys"
+	"qrunner/queue"
+	"qrunner/queue/spool"
+)
+
+// LoadHeld reads a held post. spool.CorruptError if its file is not what was held.
+func LoadHeld(_ context.Context, f fsys.FS, list lists.ID, p store.HeldPost) (*queue.Entry, error) {
+	name := path.Join("lists", string(list), "held", p.ID)
+	data, err := fsys.ReadFile(f, name, spool.MaxSize)
+	if err != nil {
+		return nil, fmt.Errorf("load held post: %w", err)
+	}
+	if sum := sha256.Sum256(data); p.Sum != "" && hex.EncodeToString(sum[:]) != p.Sum {
+		return nil, &spool.CorruptError{Name: name, Why: "its checksum is not the one in the list's log"}
+	}
+	e, err := spool.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("load held post %s: %w", p.ID, err)
+	}
+	return e, nil
+}
+
+// ReleaseHeld lets a held post pass: it goes through the pipeline under a new name.
+// by names who decided, for the header and the trace.
+func ReleaseHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
+	c := *e
+	c.Queue, c.ID = queue.Pipeline, ""
+	c.Meta.Approved, c.Meta.ApprovedBy = true, by
+	o := settled(e, p, "released", "let pass by "+by)
+	o.Children = []queue.Child{{Entry: &c}}
+	return o
+}
+
+// RejectHeld sends a held post back to its poster with a reason. A person asked for it, so
+// no limit of the day applies.
+func RejectHeld(e *queue.Entry, p store.HeldPost, why, by string) *queue.Outcome {
+	o := settled(e, p, "rejected", "rejected by "+by+": "+why)
+	o.Changes = append(o.Changes, unseen(e))
+	if m := message.Parse(e.Raw); answerable(e, m) {
+		o.Children = []queue.Child{{Entry: rejection(e, m, why).entry(e.List)}}
+	}
+	return o
+}
+
+// DiscardHeld drops a held post.
+func DiscardHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
+	o := settled(e, p, "discarded", "discarded by "+by)
+	o.Changes = append(o.Changes, unseen(e))
+	return o
+}
+
+// settled is what the three have in common.
+func settled(e *queue.Entry, p store.HeldPost, event, why string) *queue.Outcome {
+	return &queue.Outcome{
+		Event: event, Reason: why, Changes: []store.Change{store.DropHeld{ID: p.ID}},
+		Told: []queue.Told{{Trace: e.Trace, MessageID: message.Parse(e.Raw).Get("Message-ID"), Event: event, Reason: why}},
+	}
+}
