@@ -97,8 +97,10 @@ func postNumbers(t *testing.T, sink *queuetest.Sink) map[string]int {
 	return out
 }
 
-// handoversInOrder checks the list's log: entries of the queue in were consumed in
-// the order of their names, posts of them in all.
+// handoversInOrder checks the list's log: each record consumes entries of the queue in
+// in the order of their names, and posts of them are consumed in all. (From record to
+// record the order is that of postNumbers: an entry gets its name before it is visible,
+// and posts that were taken at the same time have no order.)
 func handoversInOrder(t *testing.T, h *host, list string, posts int) {
 	t.Helper()
 	var records []struct {
@@ -110,8 +112,9 @@ func handoversInOrder(t *testing.T, h *host, list string, posts int) {
 		}
 	}
 	h.query(&records, "list", "log", "--all", list)
-	last, n := "", 0
+	n := 0
 	for _, r := range records {
+		last := ""
 		for _, c := range r.Changes {
 			entry := c.Open.Handover.Entry
 			if !strings.HasPrefix(entry, "in/") {
