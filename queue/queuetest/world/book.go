@@ -40,12 +40,13 @@ type book struct {
 	refused  map[copyOf]bool   // 5xx at RCPT
 	names    map[string]bool   // what got a name below queue/
 	wrong    []string          // promises broken
+	calls    map[string]int    // on the share, by host
 }
 
 func newBook(w *World) *book {
 	return &book{
 		w: w, posts: map[string]*post{}, entries: map[queue.ID]string{}, accepted: map[queue.ID]bool{},
-		fans: map[queue.ID][]copyOf{}, final: map[copyOf]string{}, refused: map[copyOf]bool{}, names: map[string]bool{},
+		fans: map[queue.ID][]copyOf{}, final: map[copyOf]string{}, refused: map[copyOf]bool{}, names: map[string]bool{}, calls: map[string]int{},
 	}
 }
 
@@ -184,4 +185,11 @@ func (b *book) waiting() (out []string) {
 		}
 	}
 	return out
+}
+
+// call counts a call on the share.
+func (b *book) call(host string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls[host]++
 }

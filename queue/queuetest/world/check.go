@@ -247,3 +247,13 @@ func (w *World) message(e queue.ID) string {
 
 // Break notes a promise that a test saw broken.
 func (w *World) Break(format string, args ...any) { w.book.broken(format, args...) }
+
+// Calls is how many calls on the share a host has made so far.
+func (w *World) Calls(host string) int {
+	w.book.mu.Lock()
+	defer w.book.mu.Unlock()
+	return w.book.calls[host]
+}
+
+// Shunted is what is parked.
+func (w *World) Shunted() []string { return w.files("queue/shunt", 1) }

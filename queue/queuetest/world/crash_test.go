@@ -22,6 +22,7 @@ import (
 // deed is something that a host does, and in the middle of which it dies.
 type deed struct {
 	name    string
+	step    int // of the calls that an ordinary run tries
 	config  Config
 	daemon  bool // qrunner runs on host a
 	prepare func(ctx context.Context, w *World) error
@@ -60,36 +61,36 @@ func joins(n int) func(ctx context.Context, w *World) {
 
 func deeds() []deed {
 	return []deed{
-		{name: "post, fan-out of three batches with deferrals, retry, finish", daemon: true,
+		{step: 61, name: "post, fan-out of three batches with deferrals, retry, finish", daemon: true,
 			config: Config{People: 25, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", LMTP, ant, 1) }},
-		{name: "VERP fan-out with a bounce", daemon: true,
+		{step: 61, name: "VERP fan-out with a bounce", daemon: true,
 			config: Config{People: 9, Settings: map[string]string{"verp": "always"}, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{name: "intake by pipe", do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{name: "subscribe", do: joins(2)},
-		{name: "compaction", do: joins(14), config: Config{SnapshotEvery: 4}},
-		{name: "lock break", daemon: true,
+		{step: 3, name: "intake by pipe", do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
+		{step: 7, name: "subscribe", do: joins(2)},
+		{step: 89, name: "compaction", do: joins(14), config: Config{SnapshotEvery: 4}},
+		{step: 61, name: "lock break", daemon: true,
 			prepare: func(ctx context.Context, w *World) error {
 				_, err := w.Hold(ctx, "b", ant)
 				w.Crash("b")
 				return err
 			},
 			do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{name: "list delete and make again",
+		{step: 17, name: "list delete and make again",
 			do: func(ctx context.Context, w *World) {
 				_ = w.Delete(ctx, "a", bee)
 				_ = w.Create(ctx, "a", bee)
 			},
 			config: Config{Lists: []lists.ID{ant, bee}}},
-		{name: "shunt and replay", daemon: true, config: Config{Stages: shunts},
+		{step: 37, name: "shunt and replay", daemon: true, config: Config{Stages: shunts},
 			do: func(ctx context.Context, w *World) {
 				_ = w.Post(ctx, "a", Pipe, ant, 1)
 				time.Sleep(5 * time.Second)
 				_ = w.Stop("a")
 				_, _ = w.Replay(ctx, "a", ant)
 			}},
-		{name: "collecting while a holder sleeps", config: Config{SnapshotEvery: 4},
+		{step: 151, name: "collecting while a holder sleeps", config: Config{SnapshotEvery: 4},
 			prepare: func(ctx context.Context, w *World) error {
 				h, err := w.Hold(ctx, "b", ant)
 				if err != nil {
@@ -97,7 +98,11 @@ func deeds() []deed {
 				}
 				w.FS("b").Pause()
 				go func() {
-					time.Sleep(20 * time.Minute)
+					select {
+					case <-time.After(20 * time.Minute):
+					case <-ctx.Done():
+						return
+					}
 					w.FS("b").Resume()
 					if err := h.Commit(ctx, store.By{Actor: "sleeper"}, store.SetPostID{N: 1000}); err == nil {
 						w.Break("a sleeper committed after its time")
@@ -117,11 +122,15 @@ type mode struct {
 	after bool // the host dies after a call, or else before it
 }
 
-func stride(t *testing.T) int {
-	n, err := strconv.Atoi(os.Getenv("WORLD_STRIDE"))
-	if err != nil {
-		return 0
+// stride is how far apart the calls are that are tried.
+func (d deed) stride(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("WORLD_STRIDE")
+	if text == "" {
+		return d.step
 	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
 	return n
 }
 
@@ -132,23 +141,20 @@ func TestCrashAtEveryStep(t *testing.T) {
 	tried := 0
 	for i, d := range deeds() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
-			points, step := 0, stride(t)
-			if step == 0 {
-				step = 61
-			}
+			points, step := 0, d.stride(t)
 			for k, m := range []mode{
 				{"before, other host", false, false, false}, {"after, same host", false, true, true},
 				{"before, power cut, same host", true, true, false}, {"after, power cut, other host", true, false, true},
 			} {
 				for n := 1 + (5*i+17*k)%min(step, 11); crashAt(t, d, m, n); n += step {
 					points++
-					tried++
 					if t.Failed() {
 						t.Fatalf("%s, %s: call %d", d.name, m.name, n)
 					}
 				}
 			}
 			t.Logf("%d crash points", points)
+			tried += points
 		})
 	}
 	t.Logf("%d crash points in all", tried)

@@ -30,7 +30,7 @@ type process struct {
 // open starts a process. name is what it is called on the share.
 func (w *World) open(h *simfs.Host, name string) (*process, error) {
 	p := &process{w: w, sim: h}
-	p.fs = watch(h, w.book)
+	p.fs = watch(h, name, w.book)
 	p.log = slog.New(&handler{Log: w.Log, host: h, name: name})
 	p.id = w.fork(h, name)
 	seed := rand.New(rand.NewPCG(w.c.Seed, uint64(p.id.PID)))

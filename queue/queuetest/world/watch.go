@@ -20,8 +20,11 @@ type watched struct {
 	b *book
 }
 
-func watch(f fsys.FS, b *book) fsys.FS {
-	return &watched{fsys.Observed(f, fsys.Hook{After: func(op, name string, err error) error {
+func watch(f fsys.FS, host string, b *book) fsys.FS {
+	return &watched{fsys.Observed(f, fsys.Hook{Before: func(string, string) error {
+		b.call(host)
+		return nil
+	}, After: func(op, name string, err error) error {
 		if err == nil && (op == "rename" || op == "dirrename" || op == "link" || op == "dirlink") {
 			b.named(name)
 		}
