@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"qrunner/lists"
+	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
 	"qrunner/lists/templates"
 	"qrunner/queue"
@@ -38,4 +39,12 @@ func (c Config) acknowledge(ctx context.Context, w *queue.Work, o *queue.Outcome
 func (c Config) says(ctx context.Context, l *lists.List, name templates.Name, lang string, vars templates.Vars) (subject, text string, err error) {
 	t, err := c.withTemplates().Templates.Render(ctx, l, name, lang, vars)
 	return t.Subject, t.Body, err
+}
+
+// reads is the language of an address, if that is a member's who has named one.
+func reads(l *lists.List, a mailaddr.Address) string {
+	if m, ok := l.Roster.Find(lists.RoleMember, a); ok {
+		return m.Prefs["preferred_language"]
+	}
+	return ""
 }

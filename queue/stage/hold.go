@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -26,7 +27,7 @@ const shownLen = 200
 // hold keeps a post for the moderators: the entry as a file of the list, and what is
 // to be listed in the state. The name is made from the entry's own, so one message
 // to two lists is two held posts.
-func (c Config) hold(w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
+func (c Config) hold(ctx context.Context, w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 	e := w.Entry
 	data, err := spool.Encode(e)
 	if err != nil {
@@ -47,7 +48,9 @@ func (c Config) hold(w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 		Changes:  append(seen(w), store.HoldPost{Post: post}),
 		Children: []queue.Child{{File: &queue.File{Path: path.Join("held", post.ID), Data: data}}},
 	}
-	tellPoster(w, o, p, v)
+	if err := c.tellPoster(ctx, w, o, p, v); err != nil {
+		return nil, fmt.Errorf("hold entry %s: %w", e.ID, err)
+	}
 	c.tellModerators(w, o, post)
 	return o, nil
 }

@@ -36,9 +36,9 @@ func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error)
 	case lists.ActionAccept:
 		return s.c.accept(ctx, w, v)
 	case lists.ActionHold:
-		return s.c.hold(w, v)
+		return s.c.hold(ctx, w, v)
 	case lists.ActionReject:
-		return reject(w, v), nil
+		return s.c.reject(ctx, w, v)
 	case lists.ActionDiscard:
 		return &queue.Outcome{Event: "discarded", Reason: v.String(), Verdict: &v}, nil
 	}

@@ -84,7 +84,7 @@ func TestTroubleIsNotThePosts(t *testing.T) {
 func TestRejectionNotice(t *testing.T) {
 	w := newWorld(t, liststest.Ant, "default_nonmember_action", "reject", "nonmember_rejection_notice", "Members only.\nSee the site.")
 	o := w.process(w.entry("zed@example.net", strings.ReplaceAll(hello, "anne@example.org", "zed@example.net")))
-	if n := child(o, queue.Virgin); n == nil || !bytes.Contains(n.Raw, []byte("Reason:  Members only.\r\nSee the site.\r\n")) {
+	if n := child(o, queue.Virgin); n == nil || !bytes.Contains(n.Raw, []byte("\r\nMembers only.\r\nSee the site.\r\n")) {
 		t.Errorf("%s", n.Raw)
 	}
 }

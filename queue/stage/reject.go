@@ -2,19 +2,28 @@ package stage
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"qrunner/lists"
 	"qrunner/lists/message"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
 // reject tells the poster, if that can be done without answering a machine, and without
 // telling the same address too much in a day.
-func reject(w *queue.Work, v lists.Verdict) *queue.Outcome {
+func (c Config) reject(ctx context.Context, w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 	o := &queue.Outcome{Event: "rejected", Reason: v.String(), Verdict: &v}
-	reply(w, o, rejection(w.Entry, message.Parse(w.Entry.Raw), cmp.Or(v.Notice, v.Reason)))
-	return o
+	m := message.Parse(w.Entry.Raw)
+	subject, text, err := c.says(ctx, w.List, templates.UserRejected, reads(w.List, w.Entry.Sender), templates.Vars{
+		"sender_email": w.Entry.Sender.String(), "subject": subject(m), "reasons": lines(cmp.Or(v.Notice, v.Reason)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reject entry %s: %w", w.Entry.ID, err)
+	}
+	reply(w, o, answer(w.Entry, m, subject, text))
+	return o, nil
 }
 
 // rejection is the notice to the poster. It quotes nothing but the subject: a rejected

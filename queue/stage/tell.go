@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -11,21 +12,27 @@ import (
 	"qrunner/lists/message"
 	"qrunner/lists/rules"
 	"qrunner/lists/store"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
 // tellPoster says that a post waits. Whose address was forged into From must not hear of
 // it: the setting respond_to_post_requests says how sure we have to be.
-func tellPoster(w *queue.Work, o *queue.Outcome, p *lists.Post, v lists.Verdict) {
+func (c Config) tellPoster(ctx context.Context, w *queue.Work, o *queue.Outcome, p *lists.Post, v lists.Verdict) error {
 	to := poster(p)
 	if to.Null() {
-		return
+		return nil
 	}
-	n := answer(w.Entry, p.Message, "Your message to "+string(w.List.ID)+" awaits moderator approval", fmt.Sprintf(
-		"Your message to %s waits for a moderator.\n\nReason:  %s\nSubject: %s\n\nIt will be distributed, or you will hear of it. Questions go to %s.\n",
-		w.List.ID, lines(v.Reason), subject(p.Message), w.List.ID.Address(lists.SubOwner)))
+	subject, text, err := c.says(ctx, w.List, templates.UserHold, reads(w.List, to), templates.Vars{
+		"sender_email": to.String(), "subject": subject(p.Message), "reasons": lines(v.Reason),
+	})
+	if err != nil {
+		return err
+	}
+	n := answer(w.Entry, p.Message, subject, text)
 	n.to = to
 	reply(w, o, n)
+	return nil
 }
 
 // poster is who is told that a post is held; null: nobody.
