@@ -148,7 +148,9 @@ func (a *attempt) examine() (bool, error) {
 	case errors.Is(err, locking.ErrNotALock):
 		return false, err
 	case err != nil:
-		a.l.cfg.Log.Warn("examine lock", "list", a.key, "err", err)
+		if a.slot.memory.news(a.l.cfg.Mono()) {
+			a.l.cfg.Log.Warn("examine lock", "list", a.key, "err", err)
+		}
 		return false, nil
 	case v.reason == NotStale:
 		return false, nil

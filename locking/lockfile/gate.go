@@ -32,6 +32,19 @@ type memory struct {
 	isSwept bool
 	burst   int           // grants since we last let other hosts go first
 	first   time.Duration // by Mono, the first of them
+	failed  time.Duration // by Mono, when an examination failed last
+	isIll   bool          // one did
+}
+
+// calm is how long examinations must not have failed before it is news that one does.
+const calm = time.Minute
+
+// news notes a failed examination, and reports whether an episode of them begins: one is
+// one line in the log.
+func (m *memory) news(now time.Duration) bool {
+	first := !m.isIll || now-m.failed > calm
+	m.isIll, m.failed = true, now
+	return first
 }
 
 // watch is a file of somebody else's that we keep an eye on.
