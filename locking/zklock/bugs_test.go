@@ -88,7 +88,7 @@ func TestLostAnswers(t *testing.T) {
 				if n := w.nodes(); len(n) != 1 || n[0] != le.name {
 					t.Errorf("nodes %q, lease %s", n, le.name)
 				}
-				synctest.Wait()
+				time.Sleep(time.Second)
 				w.unlock(le)
 				w.clean()
 				<-hit

@@ -11,13 +11,13 @@ import (
 // call does f, which calls the library. The library knows no contexts: if ctx ends first,
 // f goes on by itself, and what it returns is dropped.
 func call[T any](ctx context.Context, s *session, f func(*zk.Conn) (T, error)) (T, error) {
-	type result struct {
-		v   T
-		err error
-	}
 	var zero T
 	if ctx.Err() != nil {
 		return zero, context.Cause(ctx)
+	}
+	type result struct {
+		v   T
+		err error
 	}
 	done := make(chan result, 1)
 	ok := s.spawn(func() {

@@ -142,6 +142,7 @@ func (s *session) tend() (next time.Duration, lost map[*Lease]string, ok bool) {
 			lost = with(lost, le, "the ensemble did not answer in time")
 		default:
 			next = min(next, left)
+			le.watch()
 		}
 	}
 	s.mayBeat(now, id)

@@ -18,6 +18,7 @@ type Lease struct {
 	key             locking.Key
 	dir, name, guid string
 	session         int64 // that the node belongs to
+	guarded         bool  // by session.mu
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -128,7 +129,15 @@ func (s *session) keepLease(le *Lease) {
 	s.leases[le] = struct{}{}
 	s.mu.Unlock()
 	s.join()
-	s.spawn(le.guard)
+}
+
+// watch begins to guard the lease, once. The keeper does it at its first look, so that
+// a lock that is held for a moment costs no watch; the caller holds session.mu.
+func (le *Lease) watch() {
+	if !le.guarded {
+		le.guarded = true
+		le.l.s.wg.Go(le.guard)
+	}
 }
 
 // guard waits for the node to go while it is held, which is an operator's doing.

@@ -107,7 +107,7 @@ func (l *Locker) buryOnce(ctx context.Context, o orphan) error {
 		}
 		name = names[i]
 	}
-	_, err := call(ctx, l.s, remove(join(o.dir, name)))
+	_, err := remove(join(o.dir, name))(l.s.conn) // ctx is the Locker's, whose end ends this
 	return gone(err)
 }
 
