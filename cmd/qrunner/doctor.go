@@ -34,7 +34,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	defer info.Close()
 	limited, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("the checks took longer than %v", probeTime))
 	defer cancel()
-	found := append(probe.Mount(info, dir), probe.Share(limited, h.fs, "queue/tmp", time.Now)...)
+	found := append(probe.Mount(info, dir), probe.Share(limited, h.fs, "queue", time.Now)...)
 	err = a.print(found, func(w io.Writer) {
 		for _, f := range found {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.Check, f.Text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -74,6 +75,9 @@ func (a *app) openAs(ctx context.Context, as role) (*house, error) {
 
 func openHouse(ctx context.Context, conf config.Config, log *slog.Logger, as role) (*house, error) {
 	root, err := fsys.Open(conf.Var)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%w (run as the user who owns the share, or as root with user: in the configuration)", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (is the share mounted? a new one is made by qrunner init)", err)
 	}

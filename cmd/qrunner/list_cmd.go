@@ -52,8 +52,11 @@ func (c *listCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := h.checkServiceNames(ctx, id); err != nil {
+		return err
+	}
 	if err := h.store.Create(ctx, id, by("list create"), changes...); err != nil {
-		return fmt.Errorf("create list %s: %w", id, err)
+		return err
 	}
 	return a.print(map[string]string{"created": string(id)}, func(w io.Writer) { fmt.Fprintf(w, "created %s\n", id) })
 }

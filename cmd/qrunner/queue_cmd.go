@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 
 	"qrunner/lists"
@@ -124,7 +125,21 @@ func (c *queueShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.loadEntry(ctx, queue.Name(c.Queue), c.List, c.ID)
+	list, id, err := parseEntry(queue.Name(c.Queue), c.List, c.ID)
+	if err != nil {
+		return &usageError{err}
+	}
+	name := path.Join(spool.Dir(queue.Name(c.Queue), list), string(id))
+	switch queue.Name(c.Queue) {
+	case queue.Retry:
+		return a.showWaiting(ctx, h, id)
+	case queue.Bad: // its content is what is wrong with it
+		return a.showFile(h, name)
+	}
+	if st, err := h.fs.Stat(name); err == nil && st.Mode.IsDir() {
+		return a.showFanout(ctx, h, name, c.Raw)
+	}
+	e, err := h.spool.Load(ctx, queue.Name(c.Queue), list, id)
 	if err != nil {
 		return err
 	}
@@ -145,16 +160,4 @@ func parseEntry(q queue.Name, list, id string) (lists.ID, queue.ID, error) {
 	l, err2 := parseList(list)
 	entry, err3 := queue.ParseID(id)
 	return l, entry, errors.Join(err1, err2, err3)
-}
-
-func (h *house) loadEntry(ctx context.Context, q queue.Name, list, id string) (*queue.Entry, error) {
-	l, entry, err := parseEntry(q, list, id)
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	e, err := h.spool.Load(ctx, q, l, entry)
-	if err != nil {
-		return nil, fmt.Errorf("load entry: %w", err)
-	}
-	return e, nil
 }

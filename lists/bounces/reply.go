@@ -98,6 +98,9 @@ func FromReply(a mailaddr.Address, reply string, expired bool) Result {
 			r.Reason = Expired
 		}
 	}
+	if detail(status) == "6.7" {
+		r.Class = None // our smarthost lacks SMTPUTF8 (RFC 6531 §3.2): not the member's fault
+	}
 	r.Policy = r.Reason.Policy()
 	r.Diagnostic = clipText(oneLine(reply), MaxDiagnostic)
 	return r

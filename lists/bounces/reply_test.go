@@ -42,3 +42,11 @@ func FuzzFromReply(f *testing.F) {
 		}
 	})
 }
+
+// TestSmarthostWithoutUTF8: what our own smarthost cannot do is no fault of a member's.
+func TestSmarthostWithoutUTF8(t *testing.T) {
+	r := FromReply("x@example.org", "550 5.6.7 the smarthost lacks SMTPUTF8", false)
+	if r.Class != None {
+		t.Errorf("class %s", r.Class)
+	}
+}

@@ -4,7 +4,7 @@ package rules
 // chain, and three rules of our own. The first hit that leads to a chain decides; a hit
 // without one is noted, and "any" holds the post in the end.
 var Posting = []Rule{
-	{"null-sender", nullSender, "discard", "The envelope sender is empty: a report or an automatic answer. (Ours.)"},
+	{"null-sender", nullSender, "discard", "The envelope sender is empty: a report or an automatic answer."},
 	{"dmarc-mitigation", dmarcMitigation, "dmarc", "The author's domain publishes a DMARC policy, and the list does not take such posts."},
 	{"no-senders", noSenders, "discard", "No field of sender_headers has a readable address."},
 	{"approved", approved, "accept", "The post carries the moderator's password."},
@@ -12,10 +12,10 @@ var Posting = []Rule{
 	{"banned-address", bannedAddress, "discard", "A sender is on the list's or the site's ban list."},
 	{"header-match", headerMatch, "hold", "A header field is as header_checks or header_matches says."},
 	{"emergency", emergency, "hold", "The list is in emergency mode."},
-	{"rate-limit", rateLimit, "hold", "Too many posts of this author, or to this list, within an hour. (Ours.)"},
+	{"rate-limit", rateLimit, "hold", "Too many posts of this author, or to this list, within an hour."},
 	{"member-moderation", memberModeration, "moderation", "An author is a member who is moderated."},
 	{"nonmember-moderation", nonmemberModeration, "moderation", "An author is not a member."},
-	{"auto-submitted", autoSubmitted, "", "The post is a machine's answer. (Ours.)"},
+	{"auto-submitted", autoSubmitted, "", "The post is a machine's answer."},
 	{"administrivia", administrivia, "", "The post looks like a command."},
 	{"implicit-dest", implicitDest, "", "The list is not named in To or Cc."},
 	{"max-recipients", maxRecipients, "", "Too many addresses in To and Cc."},

@@ -16,7 +16,7 @@ func Mount(mountinfo io.Reader, dir string) []Finding {
 		return []Finding{{Check: "mount", Level: Warn, Text: "no mount found for " + dir}}
 	}
 	if m.kind != "nfs" && m.kind != "nfs4" {
-		return []Finding{ok("mount", "%s, a %s file system: fine for one host; several need NFS", m.point, m.kind)}
+		return []Finding{ok("mount", "%s (%s): fine for one host; several need NFS", m.point, m.kind)}
 	}
 	out := []Finding{ok("mount", "%s is %s (%s)", m.point, m.kind, strings.Join(m.options, ","))}
 	for _, rule := range mountRules {

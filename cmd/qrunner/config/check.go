@@ -13,6 +13,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/locking/hosts"
 )
 
 // check refuses values that no part of qrunner could work with.
@@ -22,6 +23,7 @@ func (d *decoder) check(c *Config) error {
 		err error
 	}{
 		{"var", absolute(c.Var)},
+		{"host", need(c.Host == "" || hosts.ValidName(c.Host), fmt.Sprintf("%q is no host name: letters, digits, \".\", \"_\" and \"-\", at most 64", c.Host))},
 		{"umask", octal(c.Umask)},
 		{"site.owner", address(c.Site.Owner)},
 		{"lock.backend", oneOf(c.Lock.Backend, "lockfile", "zookeeper")},
