@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"errors"
+	"path"
 	"time"
 
 	"qrunner/lists"
@@ -93,6 +94,14 @@ func (w *walker) note(ctx context.Context, q queue.Name, err error) {
 // list lists a folder; one that is not there is empty.
 func (w *walker) list(dir string) ([]fsys.DirEntry, error) {
 	d, err := w.s.c.FS.OpenDir(dir)
+	if fsys.Gone(err) && path.Dir(dir) == "queue" && time.Since(w.touched[dir]) > touchEvery {
+		// A client may remember, on v3 for ever, that it was not there: an attempt to
+		// make it heals that.
+		w.touched[dir] = time.Now()
+		if err = fsys.MkdirAll(w.s.c.FS, dir); err == nil {
+			d, err = w.s.c.FS.OpenDir(dir)
+		}
+	}
 	if fsys.Gone(err) {
 		return nil, nil
 	}

@@ -48,11 +48,17 @@ func (s *Spool) Lists(ctx context.Context, q queue.Name) ([]lists.ID, error) {
 	return s.parseLists(ctx, q, names), nil
 }
 
-// listRoot lists a queue's folder; one that was never made is empty.
+// listRoot lists a queue's folder; one that was never made is empty. That it is not
+// there may be a client's memory from before another host made it, and on v3 last for
+// ever: an attempt to make it heals that.
 func (s *Spool) listRoot(q queue.Name, touch bool) ([]string, error) {
 	name := path.Join(root, string(q))
 	if touch {
-		if err := s.c.FS.Touch(name); err != nil && !fsys.Gone(err) {
+		err := s.c.FS.Touch(name)
+		if fsys.Gone(err) {
+			err = fsys.MkdirAll(s.c.FS, name)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

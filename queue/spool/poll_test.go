@@ -171,3 +171,28 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// A host polls a queue for the first time before there is one, and another host makes it
+// within the same tick of the server's clock: on v3 the first remembers "not there".
+func TestQueueThatWasNotThereIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := simfs.New(simfs.Config{Version: simfs.V3})
+		if err := fsys.MkdirAll(srv.Observer(), root); err != nil {
+			t.Fatal(err)
+		}
+		a, b := newNode(srv.Host("a"), nil, "a"), newNode(srv.Host("b"), nil, "b")
+		if _, err := srv.Host("a").Stat(root + "/in"); err == nil {
+			t.Fatal("the queue is there already")
+		}
+		if _, err := b.Put(t.Context(), post("one")); err != nil {
+			t.Fatal(err)
+		}
+		for range 60 {
+			if ids, err := a.Lists(t.Context(), queue.In); err != nil || len(ids) > 0 {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+		t.Error("not found within a minute")
+	})
+}
