@@ -136,3 +136,16 @@ func (w *World) Hold(ctx context.Context, host string, id lists.ID) (*store.Hold
 	}
 	return p.store.Lock(ctx, id, "held")
 }
+
+// Crowd makes a list as large as it shall be, in one commit.
+func (w *World) Crowd(ctx context.Context, id lists.ID, n int) error {
+	return w.command(ctx, w.c.Hosts[0], id, func(ctx context.Context, _ *process, h *store.Holder) error {
+		return h.Import(ctx, admin("crowd"), func(yield func(lists.Member) bool) {
+			for i := w.c.People; i < n; i++ {
+				if !yield(lists.Member{Role: lists.RoleMember, Address: Person(id, i)}) {
+					return
+				}
+			}
+		}, nil)
+	})
+}

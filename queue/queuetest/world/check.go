@@ -2,8 +2,10 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/store"
 	"qrunner/queue"
+	"qrunner/queue/spool"
 )
 
 // The invariants. Those that can be seen at any time are in Glance; Settle and Leavings
@@ -50,11 +53,27 @@ func (w *World) audit(ctx context.Context, id lists.ID) (*audit, error) {
 			w.book.broken("list %s: record %d (%s by %s) is of grant %d and stands under fence %d", id, r.N, r.Kind, r.Host, r.Token, fence)
 		}
 		for _, c := range r.Changes {
+			if c.Kind() == "import_members" {
+				w.imported(ctx, st, id, people)
+			}
 			a.change(w.book, people, c)
 		}
 		return nil
 	})
 	return a, err
+}
+
+// imported adds an import's members, which stand in a file beside the log. It takes those
+// that the list has in the end, and so wants nobody to leave after an import.
+func (w *World) imported(ctx context.Context, st *store.Store, id lists.ID, people map[string]bool) {
+	state, err := st.Read(ctx, id)
+	if err != nil {
+		w.book.broken("list %s: %v", id, err)
+		return
+	}
+	for m := range state.List().Roster.All(lists.RoleMember) {
+		people[m.Address.String()] = true
+	}
 }
 
 func (a *audit) change(b *book, people map[string]bool, c store.Change) {
@@ -257,3 +276,38 @@ func (w *World) Calls(host string) int {
 
 // Shunted is what is parked.
 func (w *World) Shunted() []string { return w.files("queue/shunt", 1) }
+
+// Causes is why what is parked was parked, oldest first.
+func (w *World) Causes(ctx context.Context) (out []string) {
+	s := spool.New(spool.Config{FS: w.Eye, Host: "auditor"})
+	for _, name := range w.Shunted() {
+		part := strings.Split(name, "/")
+		if e, err := s.Load(ctx, queue.Shunt, lists.ID(part[2]), queue.ID(part[3])); err == nil {
+			out = append(out, e.Meta.Cause)
+		}
+	}
+	return out
+}
+
+// ListDir is the folder of a list's only incarnation.
+func (w *World) ListDir(id lists.ID) string {
+	list, _ := w.Eye.ReadDir("lists/" + string(id))
+	for _, e := range list {
+		if e.Type.IsDir() && len(e.Name) == 16 {
+			return path.Join("lists", string(id), e.Name)
+		}
+	}
+	return ""
+}
+
+// Overwrite puts other content into a file, as a bad disk does.
+func (w *World) Overwrite(name string, data []byte) {
+	f, err := w.Eye.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err == nil {
+		_, err = f.Write(data)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		w.book.broken("overwrite %s: %v", name, err)
+	}
+}
