@@ -4,12 +4,12 @@ PKGS    ?= ./...
 FUZZ    ?= 10s
 SHELL   := /bin/bash
 
-.PHONY: build test lint unit bench fuzz deps nfs test-nfs explore
+.PHONY: build test lint unit bench fuzz deps test-nfs explore
 
 build:            ## the static binary, bin/qrunner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/qrunner ./cmd/qrunner
 
-test: deps lint unit nfs   ## everything, with the peers it can get
+test: deps lint unit   ## everything, with the peers it can get
 
 deps:             ## as root: install the Debian packages that the tests with real peers need
 	.ci/deps
@@ -22,9 +22,6 @@ lint:             ## formatting, vet, staticcheck, a tidy go.mod
 
 unit:             ## all tests, with the race detector and in random order
 	$(GO) test -race -shuffle=on -timeout 30m $(PKGS)
-
-nfs:              ## as root: some of test-nfs; only where QRUNNER_NEED_PEERS is set, as in CI
-	@if [ -n "$$QRUNNER_NEED_PEERS" ]; then .ci/nfs/run quick; fi
 
 test-nfs:         ## as root: the locks on real kernel NFS, with faults (docs/locking.md)
 	.ci/nfs/run full

@@ -23,7 +23,6 @@ type player struct {
 	rng   *rand.Rand
 	local bool // files may be unlinked while open
 	files []fsys.File
-	names []string // of files
 	dir   fsys.Dir
 	log   strings.Builder
 	ids   map[uint64]int // inode numbers by order of appearance

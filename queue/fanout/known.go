@@ -66,15 +66,6 @@ func (e *entry) candidate(n, offset int, now time.Time) (i int, ok, all bool) {
 	return 0, false, len(e.ended) == n
 }
 
-// ends lists the end records of all ranges.
-func (e *entry) ends(n int) []record {
-	out := make([]record, n)
-	for i := range out {
-		out[i] = e.ended[i]
-	}
-	return out
-}
-
 // offset is where a host starts in a fan-out of n ranges.
 func offset(host string, id queue.ID, n int) int {
 	h := fnv.New32a()

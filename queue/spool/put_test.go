@@ -27,8 +27,7 @@ import (
 func TestPutSyncsBeforeItAnswers(t *testing.T) {
 	real, _ := openRoot(t)
 	var calls []string
-	var n *node
-	n = newNode(fsys.Observed(real, fsys.Hook{After: func(op, name string, err error) error {
+	n := newNode(fsys.Observed(real, fsys.Hook{After: func(op, name string, err error) error {
 		switch op {
 		case "write", "sync", "dirrename", "syncdir", "dirlink", "link", "rename":
 			if strings.HasPrefix(name, "queue/in") || strings.HasPrefix(name, "queue/tmp") {
