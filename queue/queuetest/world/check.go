@@ -12,6 +12,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/store"
+	"qrunner/locking/fsys"
 	"qrunner/queue"
 	"qrunner/queue/spool"
 )
@@ -311,3 +312,9 @@ func (w *World) Overwrite(name string, data []byte) {
 		w.book.broken("overwrite %s: %v", name, err)
 	}
 }
+
+// Below is what is below a folder: files, and folders that lie depth folders deep.
+func (w *World) Below(dir string, depth int) []string { return w.files(dir, depth) }
+
+// Share is a host's view of the share as its processes have it, watched.
+func (w *World) Share(host string) fsys.FS { return watch(w.Server.Host(host), host, w.book) }

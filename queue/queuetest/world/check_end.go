@@ -147,13 +147,32 @@ func (w *World) Leavings(ctx context.Context) {
 		}
 		sleep(ctx, leftAge)
 	}
-	for _, dir := range []string{"queue/tmp", "queue/stage", "queue/done", "locks"} {
-		for _, name := range w.files(dir, 4) {
-			if st, err := w.Eye.Stat(name); err == nil && (!st.Mode.IsDir() || strings.HasPrefix(name, "locks/out/") || strings.Count(name, "/") > 2) {
-				w.book.broken("left over: %s", name)
-			}
+	for _, name := range append(w.under("queue"), w.under("locks")...) {
+		part := strings.Split(strings.TrimSuffix(name, "/"), "/")
+		folder := strings.HasSuffix(name, "/")
+		switch {
+		case part[0] == "locks" && (!folder || part[1] == "out" && len(part) > 2):
+		case part[1] == "tmp" && len(part) > 2, part[1] == "done" && len(part) > 2, part[1] == "stage" && len(part) > 3:
+		case strings.HasPrefix(part[len(part)-1], "journal."), strings.HasPrefix(part[len(part)-1], "child."):
+		default:
+			continue
 		}
+		w.book.broken("left over: %s", name)
 	}
+}
+
+// under names everything below a folder; folders end in a slash.
+func (w *World) under(dir string) (out []string) {
+	list, _ := w.Eye.ReadDir(dir)
+	for _, e := range list {
+		name := path.Join(dir, e.Name)
+		if e.Type.IsDir() {
+			out = append(append(out, name+"/"), w.under(name)...)
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 // housekeeping is what an idle daemon does for a list sooner or later.
@@ -173,5 +192,5 @@ func (w *World) housekeeping(ctx context.Context, l lists.ID) error {
 	if err := p.spool.Release(ctx, h); err != nil {
 		return err
 	}
-	return errors.Join(p.spool.SweepTmp(ctx), p.locker.SweepFolders(ctx, "out"))
+	return errors.Join(p.spool.SweepTmp(ctx), p.files.SweepFolders(ctx, "out"))
 }

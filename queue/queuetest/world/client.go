@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/queue"
 	"qrunner/queue/intake"
 )
 
@@ -194,4 +195,22 @@ func (w *World) Again(ctx context.Context, host string) {
 			sleep(ctx, 10*time.Second)
 		}
 	}
+}
+
+// Slip stores a post without asking whether there is such a list, as intake does when the
+// list is deleted between RCPT and the final dot.
+func (w *World) Slip(ctx context.Context, host string, list lists.ID, n int) error {
+	p, err := w.open(w.Server.Host(host), host)
+	if err != nil {
+		return err
+	}
+	defer p.exit()
+	id := fmt.Sprintf("<%d.%s@world>", n, list.Local())
+	e := &queue.Entry{Queue: queue.In, List: list, Raw: text(id, list)}
+	e.Sender, e.Target, e.Source = from, lists.Target{List: list}, "pipe"
+	if _, err := p.spool.Put(ctx, e); err != nil {
+		return err
+	}
+	w.book.ack(w.book.try(id, list))
+	return nil
 }

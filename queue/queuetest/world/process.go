@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qrunner/lists/store"
+	"qrunner/locking"
 	"qrunner/locking/fsys"
 	"qrunner/locking/hosts"
 	"qrunner/locking/lockfile"
@@ -22,7 +23,8 @@ type process struct {
 	fs     fsys.FS
 	id     hosts.Identity
 	log    *slog.Logger
-	locker *lockfile.Locker
+	files  *lockfile.Locker
+	locker locking.Locker
 	store  *store.Store
 	spool  *spool.Spool
 }
@@ -30,17 +32,25 @@ type process struct {
 // open starts a process. name is what it is called on the share.
 func (w *World) open(h *simfs.Host, name string) (*process, error) {
 	p := &process{w: w, sim: h}
-	p.fs = watch(h, name, w.book)
+	var share fsys.FS = h
+	if w.c.FS != nil {
+		share = w.c.FS(name, share)
+	}
+	p.fs = watch(share, name, w.book)
 	p.log = slog.New(&handler{Log: w.Log, host: h, name: name})
 	p.id = w.fork(h, name)
 	seed := rand.New(rand.NewPCG(w.c.Seed, uint64(p.id.PID)))
 	var err error
-	p.locker, err = lockfile.New(lockfile.Config{
+	p.files, err = lockfile.New(lockfile.Config{
 		FS: p.fs, Host: p.id, Proc: func(pid int) (uint64, error) { return w.lives(p.id.Boot, pid) },
 		Lifetime: 90 * time.Second, Mono: h.Mono(), Rand: rand.New(rand.NewPCG(seed.Uint64(), 1)), Log: p.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make locker: %w", err)
+	}
+	p.locker = p.files
+	if w.c.Locker != nil {
+		p.locker = w.c.Locker(name, p.files)
 	}
 	p.spool = spool.New(spool.Config{FS: p.fs, Host: name, Clock: h.Clock(), Log: p.log})
 	p.store = store.Open(store.Config{

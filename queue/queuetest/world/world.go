@@ -13,6 +13,8 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/store"
+	"qrunner/locking"
+	"qrunner/locking/fsys"
 	"qrunner/locking/simfs"
 	"qrunner/locking/site"
 	"qrunner/queue"
@@ -44,6 +46,10 @@ type Config struct {
 	SnapshotEvery int
 	// Stages may replace stages of every host that starts.
 	Stages func(host string, table map[queue.Name]queue.Processor)
+	// FS and Locker may put something between a host's processes and the share or the
+	// locks; for tests of the tests, and of what a mistaken lock does.
+	FS     func(host string, f fsys.FS) fsys.FS
+	Locker func(host string, l locking.Locker) locking.Locker
 	// Level is what the hosts' logs keep (default warnings).
 	Level slog.Level
 }
