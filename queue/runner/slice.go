@@ -126,23 +126,26 @@ func (s *slice) tidy(ctx context.Context) (bool, error) {
 // step takes one batch through one commit; it returns how many entries it took.
 func (s *slice) step(stop, ctx context.Context) (int, error) {
 	b := &batch{attempt: s.r.cfg.Spool.NewAttempt(s.h), state: s.h.State()}
+	var trouble error
 	for _, q := range queue.ListQueues {
 		stage := s.r.cfg.Stages[q]
 		if stage == nil || b.full(s.careful) {
 			continue
 		}
-		if err := s.gather(stop, ctx, q, b); err != nil {
-			return 0, err // what is staged, the next grant sweeps
+		if trouble = s.gather(stop, ctx, q, b); trouble != nil {
+			break
 		}
 	}
-	if b.entries == 0 {
-		return 0, nil
+	// What came before an entry that failed does not wait for it. After a loss of the
+	// lease nothing is committed; what is staged, the next grant sweeps.
+	if b.entries == 0 || s.h.Context().Err() != nil {
+		return 0, trouble
 	}
 	if err := b.attempt.Commit(ctx, store.By{Actor: "runner", Reason: "queue"}); err != nil {
-		return 0, fmt.Errorf("commit %d entries of %s: %w", b.entries, s.list, err)
+		return 0, errors.Join(trouble, fmt.Errorf("commit %d entries of %s: %w", b.entries, s.list, err))
 	}
 	s.tell(ctx, b)
-	return b.entries, nil
+	return b.entries, trouble
 }
 
 func (b *batch) full(careful bool) bool {
