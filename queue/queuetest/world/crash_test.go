@@ -61,36 +61,36 @@ func joins(n int) func(ctx context.Context, w *World) {
 
 func deeds() []deed {
 	return []deed{
-		{step: 61, name: "post, fan-out of three batches with deferrals, retry, finish", daemon: true,
+		{step: 211, name: "post, fan-out of three batches with deferrals, retry, finish", daemon: true,
 			config: Config{People: 25, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", LMTP, ant, 1) }},
-		{step: 61, name: "VERP fan-out with a bounce", daemon: true,
+		{step: 211, name: "VERP fan-out with a bounce", daemon: true,
 			config: Config{People: 9, Settings: map[string]string{"verp": "always"}, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{step: 3, name: "intake by pipe", do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{step: 7, name: "subscribe", do: joins(2)},
-		{step: 89, name: "compaction", do: joins(14), config: Config{SnapshotEvery: 4}},
-		{step: 61, name: "lock break", daemon: true,
+		{step: 7, name: "intake by pipe", do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
+		{step: 29, name: "subscribe", do: joins(2)},
+		{step: 601, name: "compaction", do: joins(14), config: Config{SnapshotEvery: 4}},
+		{step: 401, name: "lock break", daemon: true,
 			prepare: func(ctx context.Context, w *World) error {
 				_, err := w.Hold(ctx, "b", ant)
 				w.Crash("b")
 				return err
 			},
 			do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
-		{step: 17, name: "list delete and make again",
+		{step: 53, name: "list delete and make again",
 			do: func(ctx context.Context, w *World) {
 				_ = w.Delete(ctx, "a", bee)
 				_ = w.Create(ctx, "a", bee)
 			},
 			config: Config{Lists: []lists.ID{ant, bee}}},
-		{step: 37, name: "shunt and replay", daemon: true, config: Config{Stages: shunts},
+		{step: 101, name: "shunt and replay", daemon: true, config: Config{Stages: shunts},
 			do: func(ctx context.Context, w *World) {
 				_ = w.Post(ctx, "a", Pipe, ant, 1)
 				time.Sleep(5 * time.Second)
 				_ = w.Stop("a")
 				_, _ = w.Replay(ctx, "a", ant)
 			}},
-		{step: 151, name: "collecting while a holder sleeps", config: Config{SnapshotEvery: 4},
+		{step: 701, name: "collecting while a holder sleeps", config: Config{SnapshotEvery: 4},
 			prepare: func(ctx context.Context, w *World) error {
 				h, err := w.Hold(ctx, "b", ant)
 				if err != nil {

@@ -70,9 +70,9 @@ func TestPoisonIsParkedAndNothingElse(t *testing.T) {
 		if len(causes) != 3 {
 			t.Errorf("parked: %q", causes)
 		}
-		for i, want := range []string{"panic: poison", "took too long", "cannot do this"} {
-			if i < len(causes) && !strings.Contains(causes[i], want) {
-				t.Errorf("cause %q does not say %q", causes[i], want)
+		for _, want := range []string{"panic: poison", "took too long", "cannot do this"} {
+			if !strings.Contains(strings.Join(causes, "|"), want) {
+				t.Errorf("nothing is parked because %q: %q", want, causes)
 			}
 		}
 	})
@@ -134,7 +134,7 @@ func (k killer) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, err
 	return k.Processor.Process(ctx, w)
 }
 
-// TestTroubleIsNoPoison: DNS is down for hours. The entry waits, others go on, and
+// TestTroubleIsNoPoison: DNS is down for half an hour. The entry waits, others go on, and
 // nothing is parked.
 func TestTroubleIsNoPoison(t *testing.T) {
 	var dns bool
@@ -152,7 +152,7 @@ func TestTroubleIsNoPoison(t *testing.T) {
 		ctx := t.Context()
 		must(t, w.Start())
 		must(t, w.PostText(ctx, "a", Pipe, ant, "<1.ant@world>", raw("<1.ant@world>", "DNS", "x")))
-		time.Sleep(3 * time.Hour)
+		time.Sleep(30 * time.Minute)
 		must(t, w.Post(ctx, "a", Pipe, bee, 1))
 		time.Sleep(10 * time.Second)
 		if took(w, bee) != 5 || len(w.Shunted()) != 0 {
@@ -220,7 +220,7 @@ func TestDamage(t *testing.T) {
 			if took(w, bee) != 5 {
 				t.Errorf("%s: %d copies of the other list's post", where, took(w, bee))
 			}
-			time.Sleep(time.Hour)
+			time.Sleep(10 * time.Minute)
 			if where == "log" && took(w, ant) != 0 {
 				t.Errorf("a list with a damaged log was worked on")
 			}
@@ -228,7 +228,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("%s: parked %v", where, w.Shunted())
 			}
 			if where == "log" && (len(w.Log.Lines("list is left for now")) == 0 || len(w.Log.Lines("")) > 50) {
-				t.Errorf("%d lines in an hour", len(w.Log.Lines("")))
+				t.Errorf("%d lines in ten minutes", len(w.Log.Lines("")))
 			}
 			w.Overwrite(name, good)
 			if err != nil {
@@ -266,14 +266,14 @@ func TestEveryPostIsSeenWithinAMinute(t *testing.T) {
 // TestFair: one list has a post to very many, a hundred lists have a post to one or two.
 // A small post leaves within two time slices, and a notice before the bulk.
 func TestFair(t *testing.T) {
-	const many = 100_000
+	const many = 10_000
 	all := []lists.ID{"big@lists.example.com"}
 	for i := range 100 {
 		all = append(all, lists.ID(fmt.Sprintf("s%d@lists.example.com", i)))
 	}
 	sink := queuetest.SinkConfig{Keep: queuetest.KeepCopies, Script: queuetest.Rules(
-		queuetest.Rule{Phase: queue.PhaseDot, Action: queuetest.Action{Wait: 400 * time.Millisecond}})}
-	c := Config{Hosts: []string{"a"}, Lists: all, People: 2, Sink: sink, Batch: 1000, Copies: 250}
+		queuetest.Rule{Phase: queue.PhaseDot, Action: queuetest.Action{Wait: 500 * time.Millisecond}})}
+	c := Config{Hosts: []string{"a"}, Lists: all, People: 2, Sink: sink, Batch: 1000, Copies: 25}
 	inWorld(t, c, func(t *testing.T, w *World) {
 		ctx := t.Context()
 		must(t, w.Crowd(ctx, all[0], many))
