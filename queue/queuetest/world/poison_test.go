@@ -88,6 +88,16 @@ func took(w *World, l lists.ID) (n int) {
 	return n
 }
 
+// reached counts the recipients of a list's posts, repeats apart.
+func reached(w *World, l lists.ID) (n int) {
+	for c := range w.Sink.Copies() {
+		if strings.Contains(c.MessageID, l.Local()+"@world") {
+			n++
+		}
+	}
+	return n
+}
+
 // TestPoisonThatKillsHosts: a post takes every host down that touches it. After three
 // durable marks it is parked, and what came after it goes out.
 func TestPoisonThatKillsHosts(t *testing.T) {
@@ -114,8 +124,10 @@ func TestPoisonThatKillsHosts(t *testing.T) {
 		if causes := w.Causes(ctx); len(causes) != 1 || deaths < 3 || deaths > 5 {
 			t.Errorf("%d deaths, parked %q", deaths, causes)
 		}
-		if took(w, ant) != 15 || took(w, bee) != 15 {
-			t.Errorf("%d and %d copies, want 15 each", took(w, ant), took(w, bee))
+		// A host that dies may repeat a transaction, and then the log names it (Settle
+		// looks): what counts is that everybody is reached.
+		if reached(w, ant) != 15 || reached(w, bee) != 15 {
+			t.Errorf("%d and %d copies, want 15 each", reached(w, ant), reached(w, bee))
 		}
 	})
 }
