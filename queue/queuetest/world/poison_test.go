@@ -14,6 +14,7 @@ import (
 	"qrunner/locking/fsys"
 	"qrunner/locking/simfs"
 	"qrunner/queue"
+	"qrunner/queue/queuetest"
 	. "qrunner/queue/queuetest/world"
 )
 
@@ -270,6 +271,45 @@ func TestEveryPostIsSeenWithinAMinute(t *testing.T) {
 		if left := w.Idle(); len(left) > 0 {
 			t.Errorf("a minute later: %v", left)
 		}
+		w.Settle(ctx)
+	})
+}
+
+// TestFair: one list has a post to very many, a hundred lists have a post to one or two.
+// A small post leaves within two time slices, and a notice before the bulk.
+func TestFair(t *testing.T) {
+	const many = 10_000
+	all := []lists.ID{"big@lists.example.com"}
+	for i := range 100 {
+		all = append(all, lists.ID(fmt.Sprintf("s%d@lists.example.com", i)))
+	}
+	sink := queuetest.SinkConfig{Keep: queuetest.KeepCopies, Script: queuetest.Rules(
+		queuetest.Rule{Phase: queue.PhaseDot, Action: queuetest.Action{Wait: 250 * time.Millisecond}})}
+	c := Config{Hosts: []string{"a"}, Lists: all, People: 2, Sink: sink, Batch: 1000, Copies: 25}
+	inWorld(t, c, func(t *testing.T, w *World) {
+		ctx := t.Context()
+		must(t, w.Crowd(ctx, all[0], many))
+		must(t, w.Start())
+		must(t, w.Post(ctx, "a", Pipe, all[0], 0))
+		time.Sleep(2 * time.Second)
+		if n := w.Sink.Stats().Recipients; n == 0 || n > many/2 {
+			t.Fatalf("%d copies of the big post by now", n)
+		}
+		for i, l := range all[1:] {
+			must(t, w.Post(ctx, "a", Pipe, l, i+1))
+		}
+		time.Sleep(20 * time.Second) // two slices
+		small := 0
+		for cp, n := range w.Sink.Copies() {
+			if !strings.HasPrefix(cp.MessageID, "<0.") {
+				small += n
+			}
+		}
+		t.Logf("after two slices %d of 200 small copies, %d in all", small, w.Sink.Stats().Recipients)
+		if small != 200 || w.Sink.Stats().Recipients == many+200 {
+			t.Errorf("%d of 200 small copies after two slices, and the big post is done as well", small)
+		}
+		w.Drain(ctx, time.Hour)
 		w.Settle(ctx)
 	})
 }

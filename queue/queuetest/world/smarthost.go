@@ -2,7 +2,6 @@ package world
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -10,10 +9,7 @@ import (
 	"qrunner/queue/queuetest"
 )
 
-// Nobody is the beginning of addresses that a Moody smarthost refuses for good.
-const Nobody = "nobody"
-
-// Moody is the script of a smarthost that, by seed, defers, refuses, hangs up, answers
+// Moody is the script of a smarthost that, by seed, defers, hangs up, answers
 // late, takes mail and says nothing, or never answers. bad is how many steps in a
 // thousand go wrong. After calm it is in order.
 func Moody(seed uint64, bad int, calm time.Duration) func(queuetest.Step) queuetest.Action {
@@ -21,9 +17,6 @@ func Moody(seed uint64, bad int, calm time.Duration) func(queuetest.Step) queuet
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 11))
 	return func(s queuetest.Step) queuetest.Action {
-		if s.Phase == queue.PhaseRcpt && strings.HasPrefix(s.Arg, Nobody) {
-			return queuetest.Action{Reply: "550 5.1.1 no such user"}
-		}
 		mu.Lock()
 		defer mu.Unlock()
 		if time.Since(start) > calm || rng.IntN(1000) >= bad {
