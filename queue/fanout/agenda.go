@@ -118,8 +118,11 @@ func (l *line) pick(now time.Time, notices bool, avoid queue.ID) (queue.ID, bool
 }
 
 // done ends a turn. An entry that is gone leaves the line, one that has nothing for
-// us sleeps until the time given.
+// us sleeps until the time given. The list comes behind those that came meanwhile.
 func (a *agenda) done(t turn, gone bool, until time.Time) {
+	if i := slices.Index(a.ring, t.list); i >= 0 {
+		a.ring = append(slices.Delete(a.ring, i, i+1), t.list)
+	}
 	l := a.lines[t.list]
 	if l.working[t.id]--; l.working[t.id] <= 0 {
 		delete(l.working, t.id)

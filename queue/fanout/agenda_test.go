@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/locking/simfs"
 	"qrunner/queue"
 )
 
@@ -106,4 +107,27 @@ func TestBreaker(t *testing.T) {
 	if _, ok := b.allows(now.Add(time.Hour-1), 0); ok {
 		t.Error("does not wait as long as the transport says")
 	}
+}
+
+// TestSliceGivesOthersTheirTurn: while other lists wait, a claim begins nothing more when
+// its time is over; alone it goes on.
+func TestSliceGivesOthersTheirTurn(t *testing.T) {
+	bubble(t, simfs.Config{}, func(w *world) {
+		w.smtp.pause = time.Second
+		c := w.config(w.srv.Host("a"))
+		c.BatchSize, c.Workers, c.Conns = 100, 1, 1
+		big := w.send(w.post(100))
+		defer w.start(w.srv.Host("a"), c)()
+		time.Sleep(2 * time.Second)
+		small := w.post(1)
+		small.List = "bee@example.com"
+		id := w.send(small)
+		time.Sleep(15 * time.Second)
+		got := w.smtp.copied()
+		if n := len(got); got[string(id)+" m0@example.org"] != 1 || n > 60 {
+			t.Errorf("after 17 s: %d copies, the small post's %d times", n, got[string(id)+" m0@example.org"])
+		}
+		w.settled(time.Hour)
+		w.once(100, big)
+	})
 }

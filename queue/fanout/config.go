@@ -49,6 +49,9 @@ type Config struct {
 	// third), Drain how long a transaction in flight may go on after the context
 	// has ended (30 s), Lifetime how long a claim lasts without a refresh (300 s).
 	Poll, Drain, Lifetime time.Duration
+	// Slice is how long a claim begins transactions while other lists have mail to send
+	// (default 10 s): then it is their turn, and the range goes on later.
+	Slice time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -57,6 +60,7 @@ func (c Config) withDefaults() Config {
 	c.Conns = cmp.Or(c.Conns, 16)
 	c.Poll = cmp.Or(c.Poll, time.Second)
 	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	c.Slice = cmp.Or(c.Slice, 10*time.Second)
 	c.Lifetime = cmp.Or(c.Lifetime, 300*time.Second)
 	if c.Trace == nil {
 		c.Trace = func(context.Context, trace.Event) {}

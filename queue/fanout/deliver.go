@@ -25,6 +25,8 @@ func (c *claim) deliver(ctx context.Context, numbers []int) (tail []record, all 
 		size = 1
 	}
 	j := plan(numbers, max(size, 1), func(n int) bool { return c.rcpt(n).Address.ASCII() })
+	began := time.Now()
+	j.over = func() bool { return time.Since(began) > c.s.c.Slice && c.s.lists.Load() > 1 }
 	c.doubts(ctx, numbers)
 	sctx, cancel := c.flightContext(ctx)
 	defer cancel()

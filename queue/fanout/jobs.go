@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"qrunner/queue"
@@ -12,19 +13,23 @@ import (
 type jobs struct {
 	mu      sync.Mutex
 	waiting [][]int
-	left    int   // begun or waiting, without a result
-	failed  int   // transactions in a row that ended before MAIL was answered
-	stopped error // why no more are begun
+	left    int         // begun or waiting, without a result
+	failed  int         // transactions in a row that ended before MAIL was answered
+	stopped error       // why no more are begun
+	over    func() bool // the time slice is: no more are begun
 }
 
 // maxFailed transactions in a row that ended before MAIL was answered mean that the
 // smarthost is gone; fewer may be idle connections that it had closed.
 const maxFailed = 3
 
+// errSlice: the claim's time is over, and other lists wait.
+var errSlice = errors.New("the time slice is over")
+
 // plan cuts recipients into transactions: one each for VERP; those whose addresses
 // need SMTPUTF8 apart, so that nobody else's copy asks for it.
 func plan(numbers []int, size int, ascii func(n int) bool) *jobs {
-	j := &jobs{}
+	j := &jobs{over: func() bool { return false }}
 	var plain, utf8 []int
 	for _, n := range numbers {
 		if ascii(n) {
@@ -49,6 +54,10 @@ func (j *jobs) next(ctx context.Context) ([]int, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.waiting) == 0 || j.stopped != nil || ctx.Err() != nil {
+		return nil, false
+	}
+	if j.over() {
+		j.stopped = errSlice
 		return nil, false
 	}
 	job := j.waiting[0]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"qrunner/queue"
@@ -22,6 +23,7 @@ type Sender struct {
 	// finished takes folders in done/ that are to be deleted.
 	finished chan string
 	owed     chan owed
+	lists    atomic.Int64 // how many have mail in out/
 }
 
 // New fills in the defaults. It does no I/O.
@@ -96,6 +98,7 @@ func (s *Sender) schedule(ctx context.Context) {
 		case looks := <-found:
 			busy = false
 			p.agenda.update(looks)
+			s.lists.Store(int64(len(p.agenda.ring)))
 			tick.Reset(s.jittered())
 			if again {
 				walk()

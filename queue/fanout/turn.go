@@ -34,7 +34,7 @@ func (s *Sender) turn(ctx context.Context, t turn) result {
 	var site *queue.SiteError
 	var corrupt *spool.CorruptError
 	switch {
-	case err == nil, ctx.Err() != nil:
+	case err == nil, ctx.Err() != nil, errors.Is(err, errSlice):
 		s.known.with(t.id, func(e *entry) { e.slips = 0 })
 		return r
 	case errors.As(err, &site):

@@ -151,6 +151,8 @@ func (w *World) Leavings(ctx context.Context) {
 		part := strings.Split(strings.TrimSuffix(name, "/"), "/")
 		folder := strings.HasSuffix(name, "/")
 		switch {
+		case strings.HasPrefix(part[len(part)-1], ".nfs"): // of a host that died with it open: the client's
+			continue
 		case part[0] == "locks" && (!folder || part[1] == "out" && len(part) > 2):
 		case part[1] == "tmp" && len(part) > 2, part[1] == "done" && len(part) > 2, part[1] == "stage" && len(part) > 3:
 		case strings.HasPrefix(part[len(part)-1], "journal."), strings.HasPrefix(part[len(part)-1], "child."):
