@@ -221,9 +221,23 @@ func TestDeadNodeSeenByLaggingServer(t *testing.T) {
 		w.unlock(w.lock(0))
 		w.ens.Lag(1, true)
 		id := l.s.conn.SessionID()
-		w.ens.Once(isContender("create"), zktest.Fate{LoseReply: true})
+		hold := make(chan struct{})
+		w.ens.Hook(func(r zktest.Request) zktest.Fate {
+			switch {
+			case r.Session != id:
+			case isContender("create")(r):
+				return zktest.Fate{LoseReply: true}
+			case r.Op == "multi": // with which the node is looked for
+				return zktest.Fate{Wait: hold, Lose: true}
+			}
+			return zktest.Fate{}
+		})
 		out := w.lockLater(context.Background(), 0, locking.Exclusive)
+		if n := w.nodes(); len(n) != 1 {
+			t.Errorf("nodes %q, want the one whose answer was lost", n)
+		}
 		w.ens.Expire(id)
+		close(hold)
 		le := w.got(out, 5*time.Second)
 		if le.session == id || le.session != l.s.conn.SessionID() {
 			t.Errorf("lease of session %d, was %d", le.session, id)
@@ -342,6 +356,35 @@ func TestWriteErrors(t *testing.T) {
 				t.Error("nothing was broken")
 			}
 		}
+	})
+}
+
+// A create that we gave up is done later, by the server that we turned to again, and the
+// first look for it met trouble of its own.
+func TestCreateDoneLate(t *testing.T) {
+	bubble(t, zktest.Config{}, func(w *world) {
+		w.unlock(w.lock(0))
+		l := w.host(0)
+		late := make(chan struct{})
+		var creates, looks atomic.Int64
+		w.ens.Hook(func(r zktest.Request) zktest.Fate {
+			if isContender("create")(r) && creates.Add(1) == 1 {
+				return zktest.Fate{Wait: late}
+			}
+			if r.Op == "multi" && creates.Load() == 1 {
+				if n := looks.Add(1); n > 1 && n < 6 { // the first one finds out that there is none
+					return zktest.Fate{Lose: true}
+				}
+			}
+			return zktest.Fate{}
+		})
+		out := w.lockLater(context.Background(), 0, locking.Exclusive)
+		l.link.Drop()
+		time.Sleep(timeout / 2)
+		close(late)
+		w.unlock(w.got(out, 2*timeout))
+		time.Sleep(2 * timeout)
+		w.clean()
 	})
 }
 

@@ -21,9 +21,10 @@ func (s *session) dial(network, addr string, _ time.Duration) (net.Conn, error) 
 		s.failed(addr, err)
 		return nil, err
 	}
-	w := newWire(conn, s)
+	w := &wire{Conn: conn, s: s}
 	s.mu.Lock()
 	old, over := s.wire, s.over
+	w.again = old != nil
 	if !over {
 		s.wire = w
 	}
@@ -72,6 +73,7 @@ type ring struct {
 	next  int
 	tried int       // since the last connection
 	since time.Time // of the last connection
+	short int       // connections in a row that lasted for less than a second
 }
 
 // Init implements zk.HostProvider.
@@ -89,8 +91,12 @@ func (r *ring) Next() (server string, pause bool) {
 	defer r.mu.Unlock()
 	server = r.all[r.next]
 	r.next = (r.next + 1) % len(r.all)
-	flapping := r.tried == 0 && time.Since(r.since) < time.Second
-	pause = flapping || r.tried == len(r.all)
+	if r.tried == 0 && time.Since(r.since) < time.Second {
+		r.short++
+	} else if r.tried == 0 {
+		r.short = 0
+	}
+	pause = r.tried == 0 && r.short > 1 || r.tried == len(r.all)
 	if r.tried == len(r.all) {
 		r.tried = 0
 	}

@@ -146,7 +146,7 @@ func (s *session) tend() (next time.Duration, lost map[*Lease]string, ok bool) {
 		}
 	}
 	s.mayBeat(now, id)
-	if w := s.wire; s.beating && s.up && now-s.beat >= life/beatParts && w != s.kicked {
+	if w := s.wire; s.beating && s.up && s.beatEpoch == s.epoch && now-s.beat >= life/beatParts && w != s.kicked {
 		s.kicked = w
 		s.wg.Go(func() { _ = w.Close() }) // spawn would take mu
 	}

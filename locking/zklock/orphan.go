@@ -82,7 +82,7 @@ func (l *Locker) bury(o orphan) error {
 		case !passes(err) && try == 0:
 			l.cfg.Log.Warn("remove lock node", "entry", o.dir, "err", err)
 		}
-		repeated = true
+		repeated = o.name != ""
 		l.counted(func(s *Stats) { s.Orphans++ })
 		if !sleep(ctx, min(pause<<min(try, 20), l.cfg.SessionTimeout/beatParts)) {
 			return context.Cause(ctx)

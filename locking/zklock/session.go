@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -25,8 +24,7 @@ type session struct {
 	wg   sync.WaitGroup // the goroutines that spawn started
 	quit chan struct{}  // closed when the library's goroutine has ended
 
-	watching atomic.Int64 // watches that the library may have, not less than it has
-	resets   resets
+	watched watched
 
 	mu      sync.Mutex    // never held across a call of the library
 	over    bool          // spawn starts nothing more
@@ -42,6 +40,7 @@ type session struct {
 // connect starts a session; the library goes on trying until close.
 func connect(cfg *Config) (*session, error) {
 	s := &session{cfg: cfg, changed: make(chan struct{}), quit: make(chan struct{}), timeout: cfg.SessionTimeout}
+	s.watched.at = map[string]int{}
 	s.life, s.stop = context.WithCancelCause(context.Background())
 	s.leases = map[*Lease]struct{}{}
 	conn, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout, zk.WithDialer(s.dial),
@@ -129,16 +128,16 @@ func (s *session) ready(ctx context.Context) (int64, error) {
 	}
 }
 
-// watch sets a watch on a node that is there. The channel gets one event when it changes
-// or goes, or the session does.
-func (s *session) watch(path string) (<-chan zk.Event, error) {
-	s.watching.Add(1)
+// watch waits for a node that is there to change or go, or for the connection to end. set
+// is called when the watch is set, or why it could not be.
+func (s *session) watch(path string, set func(error)) {
+	s.watched.add(path, 1)
+	defer s.watched.add(path, -1)
 	_, _, events, err := s.conn.GetW(path)
-	if err != nil {
-		s.watching.Add(-1)
-		return nil, err
+	set(err)
+	if err == nil {
+		<-events
 	}
-	return events, nil
 }
 
 // spawn runs f on a goroutine that close waits for. After close it does nothing.

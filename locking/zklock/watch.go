@@ -16,11 +16,11 @@ type watches struct {
 type watch struct {
 	set  chan struct{} // closed when the server has answered
 	err  error         // why it could not be set; to be read after set
-	done chan struct{} // closed when the node changed or went, or the session did
+	done chan struct{} // closed when the node changed or went, or the connection did
 }
 
-// wait returns a channel that is closed when the node at path changes or goes. The error
-// is zk.ErrNoNode if it is gone already.
+// wait returns a channel that is closed when the node at path changes or goes, or the
+// connection does. The error is zk.ErrNoNode if it is gone already.
 func (w *watches) wait(ctx context.Context, s *session, path string) (<-chan struct{}, error) {
 	w.mu.Lock()
 	one := w.at[path]
@@ -44,13 +44,10 @@ func (w *watches) wait(ctx context.Context, s *session, path string) (<-chan str
 // run is a watch's goroutine. GetW and not ExistsW: a watch for a node that is gone
 // would never end.
 func (w *watches) run(s *session, path string, one *watch) {
-	events, err := s.watch(path)
-	one.err = err
-	close(one.set)
-	if err == nil {
-		<-events
-		s.watching.Add(-1)
-	}
+	s.watch(path, func(err error) {
+		one.err = err
+		close(one.set)
+	})
 	w.mu.Lock()
 	delete(w.at, path)
 	w.mu.Unlock()

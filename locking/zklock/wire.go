@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"encoding/binary"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -9,140 +10,72 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// wire is a connection to a server, which makes up for what the library does not do.
+// wire is a connection to a server, which makes up for what the library does not do. It
+// reads whole packets.
 //
-// It reads along in the server's first answer for the timeout that the session really
-// has, and cuts the time that the library would wait for that answer, which is more
-// than six session timeouts.
+// From the server's first answer it takes the timeout that the session really has, and
+// it cuts the time that the library would wait for that answer, which is more than
+// six session timeouts.
 //
-// After a reconnection it lets no answer through before the library has sent the
-// watches that it wants to have again: until then the library reads a number, the last
-// change that it has seen, without a lock, and any answer writes it. See resets.
+// When the connection ends it tells the library that all nodes have changed that it
+// watches, so that it forgets the watches. Else it would set them again in the next
+// connection, with a number that it reads while another goroutine may be writing it.
+// Waiters list again anyway when they are connected anew. Nor must it hear of new
+// watches before it has looked for old ones, which it does at once: so in a connection
+// that is not the first, the first answer comes a little later.
 type wire struct {
 	net.Conn
-	s *session
-
-	head []byte // of the packet that is being read: length, and what follows up to headLen
-	left int    // of that packet, after the length
-	late bool   // it is not the first packet
-
-	auths   chan struct{} // a token for each authentication that was sent
-	held    bool          // the first answer was held
-	settled bool          // answers need not be held any more
-	closed  chan struct{}
-	once    sync.Once
+	s     *session
+	again bool   // it is not the first connection
+	late  bool   // the first packet was read
+	rest  []byte // what is left of what was read
+	end   error  // what comes after that
 }
 
-// resets counts the packets that set watches again: those that the library must have
-// made, less those that were sent. One that was made for a connection that failed at
-// once is sent in the next.
-type resets struct {
-	mu   sync.Mutex
-	due  int
-	none chan struct{} // closed when due is 0; nil if nobody waits
-}
+// settle is how much later the first answer of another connection is read.
+const settle = 100 * time.Millisecond
 
-// add changes the number, and returns a channel that is closed when it is 0; nil if it is.
-func (r *resets) add(n int) <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.due += n
-	switch {
-	case r.due > 0 && r.none == nil:
-		r.none = make(chan struct{})
-	case r.due <= 0 && r.none != nil:
-		close(r.none)
-		r.none = nil
-	}
-	return r.none
-}
+// maxPacket is what a server may send: the names of some 20,000 contenders.
+const maxPacket = 1 << 20
 
-// forget gives up waiting for those that do not come.
-func (r *resets) forget() {
-	r.mu.Lock()
-	n := r.due
-	r.mu.Unlock()
-	r.add(-max(n, 0))
-}
-
-const (
-	// headLen is how much of the first packet is looked at: length, protocol version,
-	// timeout in milliseconds.
-	headLen = 12
-	// maxAuths is more than there are.
-	maxAuths = 16
-	// settle is how long watches are waited for that may not come, because the last
-	// one has just fired.
-	settle = time.Second
-
-	opSetAuth    = 100
-	opSetWatches = 101
-)
-
-func newWire(conn net.Conn, s *session) *wire {
-	return &wire{Conn: conn, s: s, auths: make(chan struct{}, maxAuths), closed: make(chan struct{})}
-}
-
-// Read implements net.Conn. The library reads a packet's length and then the rest.
+// Read implements net.Conn.
 func (w *wire) Read(b []byte) (int, error) {
-	if w.late && !w.settled && len(w.head) == 0 {
-		w.hold()
-	}
-	n, err := w.Conn.Read(b)
-	w.track(b[:n])
-	return n, err
-}
-
-// track follows the packets.
-func (w *wire) track(b []byte) {
-	if missing := 4 - len(w.head); missing > 0 {
-		k := min(missing, len(b))
-		w.head, b = append(w.head, b[:k]...), b[k:]
-		if len(w.head) < 4 {
-			return
+	if len(w.rest) == 0 && w.end == nil {
+		if w.late && w.again {
+			time.Sleep(settle)
+			w.again = false
 		}
-		w.left = int(binary.BigEndian.Uint32(w.head))
+		if w.rest, w.end = w.packet(); w.end != nil && w.late {
+			w.rest = w.s.watched.events()
+		}
 	}
-	w.head = append(w.head, b[:min(headLen-len(w.head), len(b))]...)
-	w.left -= len(b)
-	if w.left > 0 {
-		return
+	if len(w.rest) == 0 {
+		return 0, w.end
 	}
-	if !w.late && len(w.head) == headLen {
-		w.s.negotiated(time.Duration(int32(binary.BigEndian.Uint32(w.head[8:]))) * time.Millisecond)
-	}
-	w.head, w.late = w.head[:0], true
+	n := copy(b, w.rest)
+	w.rest = w.rest[n:]
+	return n, nil
 }
 
-// hold waits until the next packet may be read.
-func (w *wire) hold() {
-	first := 0
-	if !w.held && w.s.watching.Load() > 0 {
-		first = 1
+// packet reads one, its length in front.
+func (w *wire) packet() ([]byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(w.Conn, head[:]); err != nil {
+		return nil, err
 	}
-	w.held = true
-	none := w.s.resets.add(first)
-	if none == nil {
-		w.settled = true
-		return
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxPacket {
+		return nil, zk.ErrConnectionClosed
 	}
-	t := time.NewTimer(settle)
-	defer t.Stop()
-	select {
-	case <-w.auths:
-	case <-none:
-		w.settled = true
-	case <-w.closed:
-	case <-t.C:
-		w.settled = true
-		w.s.resets.forget()
+	b := append(head[:], make([]byte, n)...)
+	if _, err := io.ReadFull(w.Conn, b[4:]); err != nil {
+		return nil, err
 	}
-}
-
-// Close implements net.Conn.
-func (w *wire) Close() error {
-	w.once.Do(func() { close(w.closed) })
-	return w.Conn.Close()
+	if !w.late && n >= 8 { // protocol version, timeout in milliseconds
+		w.s.negotiated(time.Duration(int32(binary.BigEndian.Uint32(b[8:]))) * time.Millisecond)
+	}
+	w.late = true
+	return b, nil
 }
 
 // Write implements net.Conn. The library hands the error of a write on to the caller of
@@ -154,17 +87,6 @@ func (w *wire) Write(b []byte) (int, error) {
 		w.s.cfg.Log.Debug("write to zookeeper", "err", err)
 		return n, zk.ErrConnectionClosed
 	}
-	if len(b) >= headLen {
-		switch binary.BigEndian.Uint32(b[8:]) {
-		case opSetAuth:
-			select {
-			case w.auths <- struct{}{}:
-			default:
-			}
-		case opSetWatches:
-			w.s.resets.add(-1)
-		}
-	}
 	return n, nil
 }
 
@@ -175,4 +97,34 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 		t = limit
 	}
 	return w.Conn.SetReadDeadline(t)
+}
+
+// watched are the nodes that the library may watch, and how often.
+type watched struct {
+	mu sync.Mutex
+	at map[string]int
+}
+
+func (w *watched) add(path string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.at[path] += n; w.at[path] == 0 {
+		delete(w.at, path)
+	}
+}
+
+// events are the packets that say that they have changed.
+func (w *watched) events() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []byte
+	for path := range w.at {
+		var p []byte
+		for _, v := range []int32{-1, -1, -1, 0, int32(zk.EventNodeDataChanged), int32(zk.StateSyncConnected), int32(len(path))} {
+			p = binary.BigEndian.AppendUint32(p, uint32(v)) // request number, change (64 bits), error, ...
+		}
+		p = append(p, path...)
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(p))), p...)
+	}
+	return out
 }
