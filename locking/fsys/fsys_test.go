@@ -39,7 +39,7 @@ func TestNamesStayInTheTree(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("s"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"../x", "/etc/passwd", "a/../../x", "", outside} {
+	for _, bad := range []string{"../x", "/etc/passwd", "a/../../x", "..", "a/..", "./a", "a/", "a//b", "a/.", "", outside} {
 		for op, err := range map[string]error{
 			"link from": r.Link(bad, "new"), "link to": r.Link("own", bad),
 			"rename from": r.Rename(bad, "new"), "rename to": r.Rename("own", bad),

@@ -1,9 +1,11 @@
 package fsys
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io/fs"
-	"sort"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,8 +20,9 @@ const (
 )
 
 func readDir(fd int) ([]DirEntry, error) {
-	var list []DirEntry
-	buf := make([]byte, 8<<10)
+	list := make([]DirEntry, 0, 8)
+	var room [8 << 10]byte // does not escape
+	buf := room[:]
 	for {
 		n, err := retryFD(func() (int, error) { return unix.Getdents(fd, buf) })
 		if err != nil {
@@ -36,17 +39,14 @@ func readDir(fd int) ([]DirEntry, error) {
 			rec = rec[size:]
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	slices.SortFunc(list, func(a, b DirEntry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 
 func dirEntry(rec []byte) (DirEntry, bool) {
 	name := rec[direntName:]
-	for i, c := range name {
-		if c == 0 {
-			name = name[:i]
-			break
-		}
+	if i := bytes.IndexByte(name, 0); i >= 0 {
+		name = name[:i]
 	}
 	e := DirEntry{Name: string(name), Ino: binary.NativeEndian.Uint64(rec[direntIno:])}
 	switch rec[direntType] {

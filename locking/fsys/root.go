@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,12 +42,16 @@ func (r *Root) Path() string { return r.path }
 // Close gives the descriptor back.
 func (r *Root) Close() error { return unix.Close(r.fd) }
 
-// local refuses names that would leave the tree.
+// local refuses names that would leave the tree, and such as are not in their shortest
+// form. fs.ValidPath would do but for names that are not UTF-8, which may be there.
 func local(op, name string) error {
-	if name == "." || (filepath.IsLocal(name) && path.Clean(name) == name) {
-		return nil
+	for rest, more := name, name != "."; more; {
+		var seg string
+		if seg, rest, more = strings.Cut(rest, "/"); seg == "" || seg == "." || seg == ".." {
+			return &fs.PathError{Op: op, Path: name, Err: unix.EINVAL}
+		}
 	}
-	return &fs.PathError{Op: op, Path: name, Err: unix.EINVAL}
+	return nil
 }
 
 func locals(op string, names ...string) error {
@@ -219,7 +223,7 @@ func (r *Root) ReadDir(name string) ([]DirEntry, error) {
 
 func info(name string, st *unix.Stat_t) Info {
 	return Info{
-		Name:  path.Base(name),
+		Name:  name[strings.LastIndexByte(name, '/')+1:],
 		Size:  st.Size,
 		Mode:  mode(st.Mode),
 		Mtime: time.Unix(st.Mtim.Unix()),

@@ -81,7 +81,7 @@ func (p paths) lockBase() string {
 }
 
 func (p paths) ticket(nonce string, k int) string {
-	return p.file(fmt.Sprintf("%s%s.%s.%d%s", p.prefix, kindTicket, nonce, k, p.suffix))
+	return p.file(p.prefix + kindTicket + "." + nonce + "." + strconv.Itoa(k) + p.suffix)
 }
 
 // private names a file of this process alone.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"qrunner/locking/fsys"
@@ -101,8 +102,10 @@ func (l *Locker) mark(p paths, c *claim, err error) (outcome, error) {
 func (l *Locker) awaited(p paths, c *claim, s standing) bool {
 	looks := 0
 	for _, e := range s.names {
-		n, ok := p.parse(e.Name)
-		if !ok || n.kind != kindClaim || e.Name == path.Base(c.name) {
+		if e.Ino == c.ino || !strings.HasPrefix(e.Name, p.prefix+kindClaim) {
+			continue // as most are, so that this is cheap
+		}
+		if n, ok := p.parse(e.Name); !ok || n.kind != kindClaim || e.Name == path.Base(c.name) {
 			continue
 		}
 		if looks++; looks > yieldLooks {

@@ -21,8 +21,11 @@ func (l *Locker) sweep(a *attempt, s standing) bool {
 	}
 	looked := 0
 	for _, e := range s.names {
+		if e.Ino == a.claim.ino || e.Name == path.Base(a.claim.name) {
+			continue
+		}
 		n, ok := a.parse(e.Name)
-		if !ok || n.kind == kindLock || n.nonce == a.claim.rec.Nonce || e.Ino == a.claim.ino || e.Name == path.Base(a.claim.name) {
+		if !ok || n.kind == kindLock || n.nonce == a.claim.rec.Nonce {
 			continue
 		}
 		if looked++; looked > maxSweep {
