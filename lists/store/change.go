@@ -42,6 +42,8 @@ var kinds = map[string]func(json.RawMessage) (Change, error){
 	"drop_bounce":    decode[DropBounce],
 	"set_storm":      decode[SetStorm],
 	"add_count":      decode[AddCount],
+	"open_pending":   decode[OpenPending],
+	"close_pending":  decode[ClosePending],
 	"mark_attempt":   decode[MarkAttempt],
 	"clear_attempt":  decode[ClearAttempt],
 }

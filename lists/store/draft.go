@@ -25,6 +25,7 @@ func emptyState(id lists.ID, incarnation string) State {
 		digest: newSet(lessDigest), last: newSet(lessLast),
 		bounces: newSet(lessBounce), alike: newSet(lessAlike), storms: newSet(lessStorm),
 		counts: newSet(lessCountKey), countEnd: newSet(lessCountEnd),
+		pending: newSet(lessPending), pendingBy: newSet(lessPendingRef),
 	}
 }
 
@@ -34,6 +35,7 @@ func (s *State) edit() *draft {
 	d.list = nil
 	d.roster, d.handovers, d.held = s.roster.clone(), s.handovers.clone(), s.held.clone()
 	d.counts, d.countEnd = s.counts.clone(), s.countEnd.clone()
+	d.pending, d.pendingBy = s.pending.clone(), s.pendingBy.clone()
 	d.seen, d.seenEnd, d.attempts = s.seen.clone(), s.seenEnd.clone(), s.attempts.clone()
 	d.digest, d.last = s.digest.clone(), s.last.clone()
 	d.bounces, d.alike, d.storms = s.bounces.clone(), s.alike.clone(), s.storms.clone()

@@ -28,6 +28,8 @@ var (
 	ErrNoMember     = errors.New("not on the roster")
 	// ErrNoHeld: no held post of that name.
 	ErrNoHeld = errors.New("no such held post")
+	// ErrNoPending: no such request waits: it was done, it expired, or it never was.
+	ErrNoPending = errors.New("no such pending request")
 	// ErrReleased: the holder was used after its Release.
 	ErrReleased = errors.New("list was released")
 )

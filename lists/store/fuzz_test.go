@@ -21,6 +21,7 @@ func seedRecord(f *testing.F) *Record {
 			SetBounce{7, score.Record{Address: "a@b.org", Score: 150, Kind: score.Hard}, score.Step{What: score.Bounced, Points: -50}}, DropBounce{7},
 			SetStorm{score.Storm{Domain: "b.org", Kind: score.Soft, Members: 5}, time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()},
 			AddCount{"k", time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()}, MarkSeen{Key: "k", At: time.Unix(1, 0).UTC()},
+			OpenPending{pendingJoin("p", time.Unix(1, 0))}, ClosePending{"p"},
 			OpenHandover{Handover{Entry: "e", Children: []Placed{{"a", "b", "c"}}}}, CloseHandover{"e"},
 			MarkAttempt{Entry: "e", Count: 1, At: time.Unix(1, 0).UTC()}, ClearAttempt{"e"}, importMembers{Side: "s", Count: 1, Sum: "x"},
 		},

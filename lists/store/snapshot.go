@@ -36,6 +36,7 @@ type snapshotHead struct {
 	Digests     uint64            `json:"digests,omitempty"`
 	Bounces     int               `json:"bounces,omitempty"`
 	Storms      int               `json:"storms,omitempty"`
+	Pending     int               `json:"pending,omitempty"`
 }
 
 func (s *State) head() snapshotHead {
@@ -47,6 +48,7 @@ func (s *State) head() snapshotHead {
 		Seen: s.seen.len(), Attempts: s.attempts.len(), Counts: s.counts.len(),
 		Issued: s.issued, Digest: s.digest.len(), Last: s.last.len(),
 		Digests: s.digests, Bounces: s.bounces.len(), Storms: s.storms.len(),
+		Pending: s.pending.len(),
 	}
 }
 
@@ -70,6 +72,7 @@ func writeSnapshot(w io.Writer, s *State) error {
 	lines(f, s.last)
 	lines(f, s.bounces)
 	lines(f, s.storms)
+	lines(f, s.pending)
 	return f.end()
 }
 
@@ -124,6 +127,9 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	for b := range s.bounces.all() {
 		s.indexBounce(b)
 	}
+	for p := range s.pending.all() {
+		s.pendingBy.put(p.ref())
+	}
 	return &s, s.counted(h)
 }
 
@@ -163,14 +169,17 @@ func (s *State) readThings(d *deframer, h snapshotHead) error {
 	if err := readLines(d, h.Bounces, s.bounces); err != nil {
 		return err
 	}
-	return readLines(d, h.Storms, s.storms)
+	if err := readLines(d, h.Storms, s.storms); err != nil {
+		return err
+	}
+	return readLines(d, h.Pending, s.pending)
 }
 
 // counted confirms that no two lines were about the same thing.
 func (s *State) counted(h snapshotHead) error {
 	if got := s.head(); got.Members != h.Members || got.Handovers != h.Handovers || got.Held != h.Held ||
 		got.Seen != h.Seen || got.Attempts != h.Attempts || got.Counts != h.Counts ||
-		got.Digest != h.Digest || got.Last != h.Last || got.Bounces != h.Bounces || got.Storms != h.Storms || h.N == 0 {
+		got.Digest != h.Digest || got.Last != h.Last || got.Bounces != h.Bounces || got.Storms != h.Storms || got.Pending != h.Pending || h.N == 0 {
 		return fmt.Errorf("counts %+v, want %+v", got, h)
 	}
 	return nil

@@ -44,6 +44,8 @@ type State struct {
 	storms     *set[score.Storm]
 	counts     *set[count]
 	countEnd   *set[count]
+	pending    *set[Pending]
+	pendingBy  *set[pendingRef]
 
 	levels   func(lists.ID) []lists.Level // settings below the list's own
 	settings func() *lists.Settings       // shared by states with the same overrides
