@@ -39,4 +39,15 @@ const (
 	UserWelcome     Name = "list:user:notice:welcome"
 
 	DomainNewList Name = "domain:admin:notice:new-list"
+
+	// Ours, which Mailman has not.
+	AdminOwnerBounces Name = "list:admin:notice:owner-bounces"
+	AdminRefused      Name = "list:admin:notice:refused"
+	AdminStorm        Name = "list:admin:notice:storm"
+	AdminUndelivered  Name = "list:admin:notice:undelivered"
+	UserComplaint     Name = "list:user:notice:complaint"
+	UserEnabled       Name = "list:user:notice:enabled"
+	UserTooLate       Name = "list:user:notice:too-late"
+	UserUndelivered   Name = "list:user:notice:undelivered"
+	SiteTrouble       Name = "site:admin:notice:trouble"
 )
