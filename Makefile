@@ -20,8 +20,8 @@ lint:             ## formatting, vet, staticcheck, a tidy go.mod
 	$(GO) vet $(PKGS)
 	$(GO) tool staticcheck $(PKGS)
 
-unit:             ## all tests, with the race detector and in random order
-	$(GO) test -race -shuffle=on -timeout 30m $(PKGS)
+unit:             ## all tests, with the race detector and in random order; more seeds
+	GO="$(GO)" .ci/unit $(PKGS)
 
 test-nfs:         ## as root: the locks on real kernel NFS, with faults (docs/locking.md)
 	.ci/nfs/run full

@@ -9,10 +9,12 @@ import (
 )
 
 // errPoison is the cause of a fan-out that nobody gets on with.
-var errPoison = errors.New("three deliveries in a row were begun and got nowhere")
+var errPoison = errors.New("six deliveries in a row were begun and got nowhere")
 
-// maxBarren is after how many such journals a folder goes to shunt/.
-const maxBarren = 3
+// maxBarren is after how many such journals a folder goes to shunt/. It is more than the
+// tries that an entry of another queue gets (three that are marked, and the first): one that
+// takes down host after host must not take along what they were delivering.
+const maxBarren = 6
 
 // work delivers the claimed range and returns its end record.
 func (c *claim) work(ctx context.Context, r *result) (record, error) {

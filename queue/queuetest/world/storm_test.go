@@ -59,31 +59,50 @@ func stormOf(seed uint64) (Config, Storm) {
 	}
 }
 
-// TestStorm is the whole system in all weathers. WORLD_SEEDS=0-199 runs more.
+// storm runs the whole system in all weathers of a seed.
+func storm(t *testing.T, seed uint64) {
+	defer func() {
+		if t.Failed() {
+			t.Logf("again: WORLD_SEEDS=%d go test ./queue/queuetest/world -run 'TestStorm$' -count=1", seed)
+		}
+	}()
+	c, s := stormOf(seed)
+	inWorld(t, c, func(t *testing.T, w *World) {
+		must(t, w.Start())
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		w.Storm(ctx, s)
+		if !w.Drain(ctx, 2*time.Hour) {
+			return
+		}
+		w.Settle(ctx)
+		must(t, w.Stop())
+		w.Leavings(t.Context())
+		came, said := w.Repeats()
+		t.Logf("seed %d: %d calls, %d copies, %d repeats (%d announced), %v of the bubble's time", seed,
+			w.Server.Calls(), w.Sink.Stats().Recipients, came, said, w.Age().Round(time.Second))
+	})
+}
+
+// TestStorm runs fixed seeds. WORLD_SEEDS=0-199 runs more.
 func TestStorm(t *testing.T) {
 	for _, seed := range seeds(t, 8) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			defer func() {
-				if t.Failed() {
-					t.Logf("again: WORLD_SEEDS=%d go test ./queue/queuetest/world -run 'TestStorm$' -count=1", seed)
-				}
-			}()
-			c, s := stormOf(seed)
-			inWorld(t, c, func(t *testing.T, w *World) {
-				must(t, w.Start())
-				ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
-				defer cancel()
-				w.Storm(ctx, s)
-				if !w.Drain(ctx, 2*time.Hour) {
-					return
-				}
-				w.Settle(ctx)
-				must(t, w.Stop())
-				w.Leavings(t.Context())
-				came, said := w.Repeats()
-				t.Logf("seed %d: %d calls, %d copies, %d repeats (%d announced), %v of the bubble's time", seed,
-					w.Server.Calls(), w.Sink.Stats().Recipients, came, said, w.Age().Round(time.Second))
-			})
-		})
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { storm(t, seed) })
 	}
+}
+
+// TestFreshStorms runs seeds that nobody has tried, for as long as WORLD_FRESH says.
+func TestFreshStorms(t *testing.T) {
+	if os.Getenv("WORLD_FRESH") == "" {
+		t.Skip("WORLD_FRESH=60s runs fresh seeds for a minute")
+	}
+	d, err := time.ParseDuration(os.Getenv("WORLD_FRESH"))
+	must(t, err)
+	start, n := time.Now(), 0
+	for time.Since(start) < d && !t.Failed() {
+		seed := rand.Uint64N(1 << 40)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { storm(t, seed) })
+		n++
+	}
+	t.Logf("%d fresh seeds", n)
 }
