@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Settings is a list's configuration as it is in force: every setting has its value.
@@ -120,6 +121,12 @@ func (e *SettingError) Error() string { return "setting " + e.Name + ": " + e.Er
 
 // Unwrap gives the parser's error.
 func (e *SettingError) Unwrap() error { return e.Err }
+
+// Duration is a setting of a span of time.
+func (s *Settings) Duration(name string) time.Duration {
+	d, _ := ParseDuration(s.values[name])
+	return d
+}
 
 // Patterns is a setting of addresses and regular expressions; *SettingError if it
 // cannot be read. It is parsed once; the caller must not change the result.

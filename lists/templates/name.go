@@ -27,6 +27,7 @@ const (
 	UserInvite      Name = "list:user:action:invite"
 	UserSubscribe   Name = "list:user:action:subscribe"
 	UserUnsubscribe Name = "list:user:action:unsubscribe"
+	UserRequest     Name = "list:user:action:request"
 
 	UserGoodbye     Name = "list:user:notice:goodbye"
 	UserHold        Name = "list:user:notice:hold"

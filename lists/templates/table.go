@@ -46,6 +46,7 @@ var Table = []Row{
 	{RegularFooter, true, userVars, "Under each post."},
 	{RegularHeader, true, userVars, "Above each post; empty: none."},
 	{UserInvite, false, confirmVars, "To somebody whom an owner invites."},
+	{UserRequest, false, append([]string{"request"}, confirmVars...), "To a member or owner who asks for something else: please confirm."},
 	{UserSubscribe, false, confirmVars, "To somebody who wants to join: please confirm."},
 	{UserUnsubscribe, false, confirmVars, "To somebody who wants to leave: please confirm."},
 	{UserComplaint, false, []string{"user_email", "user_name", "token"}, "To a member whose mail was stopped for a complaint: reply to get it again."},

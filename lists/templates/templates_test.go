@@ -26,6 +26,7 @@ list:user:notice:welcome domain:admin:notice:new-list`
 
 // ours are those that Mailman has not.
 const ours = `list:admin:notice:owner-bounces list:admin:notice:refused list:admin:notice:storm list:admin:notice:undelivered
+list:user:action:request
 list:user:notice:complaint list:user:notice:enabled list:user:notice:too-late list:user:notice:undelivered
 site:admin:notice:trouble`
 
