@@ -7,6 +7,7 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
 )
 
 // Command is a row of a table.
@@ -44,12 +45,9 @@ type Result struct {
 }
 
 // Refusal is why a command is not carried out, for whoever asked.
-type Refusal struct{ Why string }
+type Refusal = subscribe.Refusal
 
-// Error is the reason.
-func (e *Refusal) Error() string { return e.Why }
-
-func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error { return &Refusal{Why: fmt.Sprintf(format, args...)} }
 
 // Refused says why, if err is a refusal.
 func Refused(err error) (string, bool) {
