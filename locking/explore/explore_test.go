@@ -84,7 +84,8 @@ func TestLockFileBounded(t *testing.T) {
 		"v3, first lives": {version: simfs.V3, procs: []string{"h0", "h1"}, mod: func(c *lockfile.Config) {
 			c.ExamineEvery = 3 // so that there are tries that do not look
 		}},
-		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
+		"v3, three of a process": {version: simfs.V3, procs: []string{"h0", "h0", "h0", "h1"}, crew: true},
+		"v4.2, two on a host":    {procs: []string{"h0", "h1", "h1"}, die: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,6 +111,8 @@ func TestLockFileRandom(t *testing.T) {
 		"v4.2":         {lockWorld{procs: three, die: true, view: true}, short},
 		"v3":           {lockWorld{version: simfs.V3, procs: three, die: true}, short},
 		"two a host":   {lockWorld{version: simfs.V3, procs: []string{"h0", "h0", "h1", "h1"}}, short},
+		"crews":        {lockWorld{procs: []string{"h0", "h0", "h1", "h1", "h0"}, crew: true}, short},
+		"crew zombies": {lockWorld{version: simfs.V3, procs: []string{"h0", "h0", "h0", "h1"}, crew: true, zombies: true}, long},
 		"v4.2 zombies": {lockWorld{procs: three, die: true, zombies: true}, long},
 		"v3 zombies":   {lockWorld{version: simfs.V3, procs: three, zombies: true}, long},
 	} {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type lockWorld struct {
 	version simfs.Version
 	// procs names the hosts of the processes; two of one host share its caches.
 	procs []string
+	// crew: the processes of a host are one, of several goroutines.
+	crew bool
 	// die: the first process crashes while it holds the lock; else it gives it back.
 	die bool
 	// zombies: stalls last longer than leases, so two holders are not an error;
@@ -66,7 +69,7 @@ func (w lockWorld) play(srv *simfs.Server, mon *monitor) error {
 	}
 	var ps []*proc
 	for i, host := range w.procs {
-		p, err := w.proc(srv, mon, i, host)
+		p, err := w.member(srv, mon, ps, i, host)
 		if err != nil {
 			return err
 		}
@@ -102,9 +105,22 @@ func (w lockWorld) play(srv *simfs.Server, mon *monitor) error {
 type proc struct {
 	*simfs.Host
 	*lockfile.Locker
-	id  string
-	mon *monitor
-	zom bool
+	id   string // "host.pid", as in names of files
+	name string // its own, where several are one process
+	mon  *monitor
+	zom  bool
+}
+
+// member is the process i: one more, or a goroutine of an earlier one.
+func (w lockWorld) member(srv *simfs.Server, mon *monitor, ps []*proc, i int, host string) (*proc, error) {
+	for _, p := range ps {
+		if w.crew && p.Host.Name() == host {
+			q := *p
+			q.name = fmt.Sprintf("%s+%d", p.id, i)
+			return &q, nil
+		}
+	}
+	return w.proc(srv, mon, i, host)
 }
 
 func (w lockWorld) proc(srv *simfs.Server, mon *monitor, i int, host string) (*proc, error) {
@@ -120,7 +136,8 @@ func (w lockWorld) proc(srv *simfs.Server, mon *monitor, i int, host string) (*p
 		w.mod(&cfg)
 	}
 	l, err := lockfile.New(cfg)
-	return &proc{h, l, fmt.Sprintf("%s.%d", host, 100+i), mon, w.zombies}, err
+	id := fmt.Sprintf("%s.%d", host, 100+i)
+	return &proc{Host: h, Locker: l, id: id, name: id, mon: mon, zom: w.zombies}, err
 }
 
 // work takes the lock once, commits twice under it and gives it back.
@@ -139,7 +156,7 @@ func (p *proc) work(die bool, held chan<- struct{}) {
 		time.Sleep(worldBase)
 	}
 	alive := func() bool { return le.Context().Err() == nil && p.Host.Context().Err() == nil }
-	p.mon.enter(p.id, alive, le.Token(), !p.zom)
+	p.mon.enter(p.name, alive, le.Token(), !p.zom)
 	if held != nil {
 		close(held)
 	}
@@ -155,7 +172,7 @@ func (p *proc) work(die bool, held chan<- struct{}) {
 	if le.Verify(p.Host.Context()) == nil {
 		f.commit(le, 2)
 	}
-	p.mon.leave(p.id)
+	p.mon.leave(p.name)
 	_ = le.Unlock(p.Host.Context())
 }
 
@@ -216,15 +233,15 @@ func (f *fencer) commit(le locking.Lease, k int) {
 	text := fmt.Sprintf("commit %d.%d", le.Token(), k)
 	if f.append(f.last+1, text) == nil {
 		f.last++
-		f.mon.committed(f.last, f.id+" "+text)
+		f.mon.committed(f.last, f.name+" "+text)
 	}
 }
 
 func (f *fencer) append(n uint64, text string) error {
 	f.tmp++
-	tmp := fmt.Sprintf("log/tmp.%s.%d", f.id, f.tmp)
+	tmp := fmt.Sprintf("log/tmp.%s.%d", f.name, f.tmp)
 	err := fsys.WriteNew(f, tmp, func(w io.Writer) error {
-		_, err := io.WriteString(w, f.id+" "+text)
+		_, err := io.WriteString(w, f.name+" "+text)
 		return err
 	})
 	if err != nil {
@@ -281,10 +298,10 @@ func (w lockWorld) checkLeftovers(srv *simfs.Server, ps []*proc) error {
 	}
 	living := 0
 	for _, e := range list {
-		for _, p := range ps {
-			if p.Host.Context().Err() == nil && strings.Contains(e.Name, "."+p.id+".") {
-				living++
-			}
+		if slices.ContainsFunc(ps, func(p *proc) bool {
+			return p.Host.Context().Err() == nil && strings.Contains(e.Name, "."+p.id+".")
+		}) {
+			living++
 		}
 	}
 	if living > 2 || len(list) > 4*len(ps) {

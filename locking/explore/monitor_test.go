@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"qrunner/locking"
@@ -48,12 +49,13 @@ func (m *monitor) leave(name string) {
 	delete(m.holders, name)
 }
 
-// holding lists those whose lease stands.
+// holding lists, by process, those whose lease stands.
 func (m *monitor) holding() (names []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, lives := range m.holders {
 		if lives() {
+			name, _, _ = strings.Cut(name, "+")
 			names = append(names, name)
 		}
 	}

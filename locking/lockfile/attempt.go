@@ -25,6 +25,7 @@ type attempt struct {
 	t0     time.Duration // by Mono, before the last try's first call
 	now    time.Time     // the server's time, as of the last try
 	unsure bool          // the last try's outcome could not be seen
+	handed bool          // claim is the lock already: another goroutine handed it over
 	broke  *broken       // the lock that we took over, until its remains are cleared away
 }
 
@@ -128,7 +129,8 @@ func (a *attempt) drop() {
 // abandon ends an attempt that failed: nothing of it stays.
 func (a *attempt) abandon() {
 	if a.claim != nil && a.unsure {
-		if links, _, err := a.l.touch(a.claim); err == nil && links >= 2 {
+		links, _, err := a.l.touch(a.claim)
+		if a.handed || err == nil && links >= 2 {
 			_, _ = a.l.release(a.paths, a.claim)
 		}
 	}
@@ -139,10 +141,13 @@ func (a *attempt) abandon() {
 // round is one try, with an examination if one is due; alone says that there is no
 // other. It returns nil and no error if the lock is somebody else's.
 func (a *attempt) round(ctx context.Context, alone bool) (*Lease, error) {
-	due := a.slot.due(a.l.cfg.ExamineEvery, alone)
-	won, err := a.try(due || alone)
-	if err == nil && !won && due {
-		won, err = a.examine()
+	won, err := a.handed, error(nil)
+	if a.handed = false; !won {
+		due := a.slot.due(a.l.cfg.ExamineEvery, alone)
+		won, err = a.try(due || alone)
+		if err == nil && !won && due {
+			won, err = a.examine()
+		}
 	}
 	if err != nil || !won {
 		return nil, err

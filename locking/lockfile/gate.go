@@ -1,7 +1,6 @@
 package lockfile
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 // memory are guarded by Locker.mu; the memory belongs to whoever is inside.
 type slot struct {
 	busy  bool
-	queue []chan struct{} // who waits to come in, oldest first; closed when let in
-	used  time.Duration   // by Mono, when somebody last went
+	queue []*waiter     // who waits to come in, oldest first
+	used  time.Duration // by Mono, when somebody last went
 	memory
 }
 
@@ -30,7 +29,7 @@ type memory struct {
 	isShut  bool
 	swept   time.Duration // by Mono, when its folder was last swept
 	isSwept bool
-	burst   int           // grants since we last let other hosts go first
+	burst   int           // grants since we last let others go first
 	first   time.Duration // by Mono, the first of them
 	failed  time.Duration // by Mono, when an examination failed last
 	isIll   bool          // one did
@@ -57,36 +56,6 @@ type watch struct {
 // idleSlots is how many keys are remembered before the idle ones are looked for.
 const idleSlots = 1024
 
-// enter waits for the key's turn within this process.
-func (l *Locker) enter(ctx context.Context, key locking.Key) (*slot, error) {
-	l.mu.Lock()
-	s := l.slot(key)
-	if !s.busy {
-		s.busy = true
-		l.mu.Unlock()
-		return s, nil
-	}
-	ch := make(chan struct{})
-	s.queue = append(s.queue, ch)
-	l.mu.Unlock()
-	select {
-	case <-ch:
-		return s, nil
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	for i, w := range s.queue {
-		if w == ch {
-			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
-			l.mu.Unlock()
-			return nil, context.Cause(ctx)
-		}
-	}
-	l.mu.Unlock()
-	l.leave(s) // it was our turn already: pass it on
-	return nil, context.Cause(ctx)
-}
-
 // tryEnter takes the key's turn if nobody of this process has it.
 func (l *Locker) tryEnter(key locking.Key) (*slot, bool) {
 	l.mu.Lock()
@@ -108,8 +77,7 @@ func (l *Locker) leave(s *slot) {
 		s.busy = false
 		return
 	}
-	close(s.queue[0])
-	s.queue = s.queue[1:]
+	s.pop().let(nil)
 }
 
 // waiting reports whether anybody of this process is queued for the key.

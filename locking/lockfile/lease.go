@@ -131,6 +131,9 @@ func (le *Lease) Unlock(ctx context.Context) error {
 	le.mu.Unlock()
 	le.end(locking.ErrReleased)
 	give := func() error {
+		if was == nil && le.pass() {
+			return nil
+		}
 		r, err := le.l.release(le.paths, le.claim)
 		if was == nil && err == nil && !r.owner {
 			was = locking.ErrLost

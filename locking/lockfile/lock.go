@@ -15,11 +15,11 @@ func (l *Locker) Lock(ctx context.Context, key locking.Key, mode locking.Mode, o
 	if err != nil {
 		return nil, err
 	}
-	if a.slot, err = l.enter(ctx, key); err != nil {
+	if err = a.enter(ctx); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", key, err)
 	}
 	return a.run(ctx, func() (*Lease, error) {
-		if l.local != nil {
+		if l.local != nil && !a.handed {
 			a.leave = l.local.wait(ctx, offset(string(key)), l.cfg.LocalWait)
 		}
 		return a.wait(ctx)
@@ -109,34 +109,4 @@ func (a *attempt) run(ctx context.Context, f func() (*Lease, error)) (locking.Le
 		}
 	}()
 	return nil, fmt.Errorf("lock %s: a call on the share hangs: %w", a.key, context.Cause(ctx))
-}
-
-// burst bounds how many grants, and for how long, the goroutines of one process hand
-// a key to each other while other hosts wait for it.
-const (
-	burstGrants = 8
-	burstTime   = 5 * time.Second
-)
-
-// handOver leaves the key to the next one. With foreign claims in the folder, and
-// nobody queued here or the burst over, this whole machine stands back for one and a
-// half sleeps, in which every waiting host has tried.
-func (l *Locker) handOver(s *slot, leave func(), foreign bool) {
-	pass := func() {
-		if leave != nil {
-			leave()
-		}
-		l.leave(s)
-	}
-	if !foreign {
-		s.burst = 0
-		pass()
-		return
-	}
-	if l.waiting(s) && s.burst < burstGrants && l.cfg.Mono()-s.first < burstTime {
-		pass()
-		return
-	}
-	s.burst = 0
-	time.AfterFunc(l.cfg.Base*3/2, pass)
 }

@@ -10,6 +10,7 @@ import (
 type Stats struct {
 	Grants      int64 // leases handed out
 	Releases    int64 // leases given back
+	HandOvers   int64 // of them, to the next goroutine without a release on the share
 	Losses      int64 // leases lost while they were held
 	Tries       int64 // attempts to link a claim to a lock's name
 	Examined    int64 // looks at a lock's content
