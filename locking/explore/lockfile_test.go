@@ -129,7 +129,7 @@ func (w lockWorld) proc(srv *simfs.Server, mon *monitor, i int, host string) (*p
 		FS: h, Mono: h.Mono(),
 		Host:     hosts.Identity{Host: host, Boot: "boot-" + host, PID: 100 + i, PIDNS: "1", StartTicks: uint64(i + 1)},
 		Proc:     func(pid int) (uint64, error) { return uint64(pid - 99), nil },
-		Lifetime: worldLife, Slop: time.Second, Base: worldBase, ExamineEvery: 1, Takeover: 8 * time.Second,
+		Lifetime: worldLife, Slop: time.Second, Base: worldBase, ExamineEvery: 1,
 		Rand: rand.New(rand.NewPCG(7, uint64(i))),
 	}
 	if w.mod != nil {

@@ -18,11 +18,24 @@ type ticket struct {
 	private string
 	name    string
 	since   time.Duration // by Mono, before it was taken
+	good    time.Duration // from then on others may believe its holder dead
 }
 
-// takeTicket takes the ticket number k for the incarnation nonce; nil if it is taken.
-func (l *Locker) takeTicket(p paths, nonce string, k int) (*ticket, error) {
-	t := &ticket{l: l, name: p.ticket(nonce, k), since: l.cfg.Mono()}
+// takeover is the age at which a ticket for that incarnation may be overridden. It is the
+// same on all hosts: what it depends on stands in the incarnation's record, or is alike
+// on all of them. A lock that is abandoned after a short silence, because stalls
+// are short where it is used, has no breaker that is waited for longer than that.
+func (l *Locker) takeover(r record) time.Duration {
+	if r.Lifetime == 0 { // torn
+		return l.cfg.Takeover
+	}
+	return min(l.cfg.Takeover, r.Lifetime+l.cfg.Slop)
+}
+
+// takeTicket takes the ticket number k for the incarnation that has the nonce and the
+// record; nil if it is taken.
+func (l *Locker) takeTicket(p paths, nonce string, r record, k int) (*ticket, error) {
+	t := &ticket{l: l, name: p.ticket(nonce, k), since: l.cfg.Mono(), good: l.takeover(r)}
 	f, private, err := l.create(p, kindTk)
 	if err != nil {
 		return nil, err
@@ -54,16 +67,15 @@ func (t *ticket) drop() {
 }
 
 // late reports whether others may soon believe the ticket's holder dead.
-func (t *ticket) late() bool {
-	return t.l.cfg.Mono()-t.since >= t.l.cfg.Takeover/2
-}
+func (t *ticket) late() bool { return t.l.cfg.Mono()-t.since >= t.good/2 }
 
 // breakTicket takes a ticket for s: the first, or the next after one whose holder
 // died with it. Nil means not now.
 func (a *attempt) breakTicket(s sight) (*ticket, int, error) {
 	l, m := a.l, &a.slot.memory
+	takeover := l.takeover(s.rec)
 	for k := range maxTakeovers + 1 {
-		t, err := l.takeTicket(a.paths, s.nonce, k)
+		t, err := l.takeTicket(a.paths, s.nonce, s.rec, k)
 		if t != nil || err != nil {
 			return t, k, err
 		}
@@ -82,7 +94,7 @@ func (a *attempt) breakTicket(s sight) (*ticket, int, error) {
 			m.tickets[k] = watch{st.Ino, st.Mtime, l.cfg.Mono()}
 			return nil, 0, nil
 		}
-		if a.now.Sub(st.Mtime) < l.cfg.Takeover || l.cfg.Mono()-w.since < l.cfg.Takeover {
+		if a.now.Sub(st.Mtime) < takeover || l.cfg.Mono()-w.since < takeover {
 			return nil, 0, nil
 		}
 	}

@@ -135,6 +135,33 @@ func TestBug17_20_LateBreaker(t *testing.T) {
 	})
 }
 
+// A breaker that dies with its ticket keeps a lock of a short lifetime closed for as long
+// again, not for a minute; one of a long lifetime for a minute.
+func TestDeadBreakerOfAShortLock(t *testing.T) {
+	for life, patience := range map[time.Duration]time.Duration{
+		5 * time.Second: 15 * time.Second, 5 * time.Minute: time.Minute,
+	} {
+		bubble(t, simfs.Config{}, func(w *world) {
+			w.mod = func(c *Config) { c.Lifetime = life }
+			w.lock(0)
+			w.host(0).Crash()
+			w.watched(1, fsys.Hook{Before: func(op, _ string) error {
+				if op == "rename" {
+					w.host(1).Crash()
+				}
+				return nil
+			}})
+			_, _ = w.host(1).Lock(w.host(1).Context(), listKey, locking.Exclusive)
+			start := time.Now()
+			w.unlock(w.until(2, time.Hour))
+			// The ticket is seen when the lock is watched for long enough.
+			if d := time.Since(start); d < life+patience || d > life+patience+40*time.Second {
+				t.Errorf("lifetime %v: taken over after %v", life, d)
+			}
+		})
+	}
+}
+
 // Trouble of the share does not end the keeper; the lease is lost only at its deadline,
 // and not after trouble that ends before.
 func TestBug21_KeeperSurvives(t *testing.T) {

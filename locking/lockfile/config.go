@@ -43,7 +43,8 @@ type Config struct {
 	// ExamineEvery says at which tries the lock's content is looked at (default 10).
 	ExamineEvery int
 	// Takeover is the age at which the ticket of a breaker that died in the middle
-	// may be overridden (default 60 s). A live breaker gives up after half of it.
+	// may be overridden (default 60 s); for a lock whose lifetime and slop are less
+	// together, it is they. A live breaker gives up after half of it.
 	Takeover time.Duration
 	// SweepEvery is how often, at most, a holder looks for left-over files in its
 	// lock's folder (default 1 h); SweepAge is how old those must be whose owner

@@ -40,7 +40,7 @@ func (l *Locker) release(p paths, c *claim) (outcome, error) {
 		if i > 0 {
 			time.Sleep(l.cfg.Base)
 		}
-		if t, err = l.takeTicket(p, c.rec.Nonce, 0); t != nil {
+		if t, err = l.takeTicket(p, c.rec.Nonce, c.rec, 0); t != nil {
 			break
 		}
 	}
