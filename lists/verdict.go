@@ -66,6 +66,11 @@ type Post struct {
 	// DigestMembers says that somebody gets digests. Written by the handler
 	// member-recipients, which looks at everybody.
 	DigestMembers bool
+	// Copies is how the recipients' copies differ. Written by the handlers decorate and
+	// personalise, and by Authority.Sign.
+	Copies Copies
+	// Web is the base URL of the site's own pages; "": there are none. Written by the stage.
+	Web string
 	// Archive and Digest are the copies that go there, as they were when the handlers
 	// of these names took them; nil: none.
 	Archive, Digest *message.Message

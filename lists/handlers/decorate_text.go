@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"qrunner/lists"
 	"qrunner/lists/message"
 )
 
@@ -15,29 +16,25 @@ const maxLine = 998
 // changed, if the text is an attachment, if it is not what its charset or transfer
 // encoding says, or if the charset lacks a character of the footer. The octets of
 // the text stay, except that lines over the limit make it quoted-printable.
-func appendText(m *message.Message, footer string) bool {
+func appendText(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
 	if d := strings.ToLower(m.Get("Content-Disposition")); strings.HasPrefix(d, "attachment") {
 		return false
 	}
 	t := m.ContentType()
-	if !asciiBased(t.Charset()) {
+	if !asciiBased(t.Charset()) || !footer.fits(t.Charset()) {
 		return false
 	}
 	if strings.EqualFold(t.Params["format"], "flowed") {
-		footer = fixedLines(footer)
-	}
-	encoded, ok := message.FromUTF8(footer, t.Charset())
-	if !ok {
-		return false
+		footer.text = fixedLines(footer.text)
 	}
 	if identity(m) {
-		return appendIdentity(m, encoded, t.Charset())
+		return appendIdentity(m, footer, gaps)
 	}
 	switch m.Encoding() {
 	case "quoted-printable":
-		return appendQuoted(m, encoded, t.Charset())
+		return appendQuoted(m, footer, gaps)
 	case "base64":
-		return appendBase64(m, encoded, t.Charset())
+		return appendBase64(m, footer, gaps)
 	}
 	return false
 }
@@ -51,68 +48,81 @@ func identity(m *message.Message) bool {
 	return false
 }
 
-func appendIdentity(m *message.Message, footer []byte, charset string) bool {
+func appendIdentity(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
+	charset, encoding := m.ContentType().Charset(), m.Encoding()
 	if _, ok := message.ToUTF8(m.Body(), charset); !ok {
 		return false
 	}
-	body := join(m.Body(), footer)
-	if longLine(body) {
-		m.Set("MIME-Version", "1.0")
-		m.Set("Content-Transfer-Encoding", "quoted-printable")
+	body, footer := under(m.Body(), m.Body(), footer)
+	if longLine(body) || footer.long() {
+		encoding = "quoted-printable"
 		body = message.QuotedPrintable(body)
-	} else if eightBit(footer) && m.Encoding() == "7bit" {
-		m.Set("MIME-Version", "1.0")
-		m.Set("Content-Transfer-Encoding", "8bit")
+	} else if encoding == "7bit" && !footer.plain() {
+		encoding = "8bit"
 	}
+	if encoding != m.Encoding() {
+		m.Set("MIME-Version", "1.0")
+		m.Set("Content-Transfer-Encoding", encoding)
+	}
+	*gaps = append(*gaps, footer.gap(len(body), encoding, charset))
 	m.SetBody(body)
 	return true
 }
 
 // appendQuoted leaves the encoded text alone and encodes the footer behind it.
-func appendQuoted(m *message.Message, footer []byte, charset string) bool {
+func appendQuoted(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
 	root, err := m.Structure()
 	if err != nil {
 		return false
 	}
 	text := root.Decode(m.Body())
-	if _, ok := message.ToUTF8(text, charset); !ok {
+	if _, ok := message.ToUTF8(text, m.ContentType().Charset()); !ok {
 		return false
 	}
 	body := m.Body()
 	if cut := bytes.TrimRight(body, " \t\r\n"); bytes.HasSuffix(cut, []byte("=")) {
 		body = cut[:len(cut)-1] // a soft line break at the very end
 	}
-	m.SetBody(join(body, message.QuotedPrintable(softEnd(text, footer))))
+	body, footer = under(body, text, footer)
+	*gaps = append(*gaps, footer.gap(len(body), "quoted-printable", m.ContentType().Charset()))
+	m.SetBody(body)
 	return true
 }
 
-func appendBase64(m *message.Message, footer []byte, charset string) bool {
+// base64Line is how many octets a line of base64 has.
+const base64Line = 57
+
+// appendBase64 encodes the text anew; its last line, if that is not a whole one, is
+// encoded together with the footer.
+func appendBase64(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
+	charset := m.ContentType().Charset()
 	packed := bytes.Join(bytes.Fields(m.Body()), nil)
 	text := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
 	n, err := base64.StdEncoding.Decode(text, packed)
 	if _, ok := message.ToUTF8(text[:n], charset); err != nil || !ok {
 		return false
 	}
-	m.SetBody(message.Base64(join(text[:n], footer)))
+	whole, footer := under(text[:n], text[:n], footer)
+	cut := len(whole) - len(whole)%base64Line
+	body := message.Base64(whole[:cut])
+	g := footer.gap(len(body), "base64", charset)
+	g.Before = whole[cut:]
+	*gaps = append(*gaps, g)
+	m.SetBody(body)
 	return true
 }
 
-// join puts the footer on a line of its own under the text.
-func join(text, footer []byte) []byte {
-	out := bytes.Clone(text)
-	if len(out) > 0 && out[len(out)-1] != '\n' {
-		out = append(out, "\r\n"...)
+// under puts the footer on a line of its own under a body whose text is given: with an
+// empty line before it if the text's last line ends in a blank, for in format=flowed that
+// line would go on in the footer (RFC 3676 §4.1).
+func under(body, text []byte, footer insertion) ([]byte, insertion) {
+	if len(body) > 0 && body[len(body)-1] != '\n' {
+		body = append(bytes.Clone(body), "\r\n"...)
 	}
-	return append(out, softEnd(text, footer)...)
-}
-
-// softEnd puts an empty line before the footer if the text's last line ends in a
-// blank: in format=flowed that line would go on in the footer (RFC 3676 §4.1).
-func softEnd(text, footer []byte) []byte {
-	if bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte(" ")) && !bytes.HasPrefix(footer, []byte("\r\n")) {
-		return append([]byte("\r\n"), footer...)
+	if bytes.HasSuffix(bytes.TrimRight(text, "\r\n"), []byte(" ")) && !strings.HasPrefix(footer.text, "\r\n") {
+		footer.text = "\r\n" + footer.text
 	}
-	return footer
+	return body, footer
 }
 
 // fixedLines makes a text safe for format=flowed (RFC 3676 §4.2, §4.4): no line that

@@ -2,20 +2,30 @@ package handlers
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"qrunner/lists"
+	"qrunner/lists/personal"
 )
 
-// placeholder is $name, ${name} or $$.
-const placeholder = `\$(\$|\w+|\{\w+\})`
-
 // expand replaces the placeholders of a template in one pass: a value is inserted and
-// never looked at again. A name that nobody knows stays as it is.
+// never looked at again. A name that nobody knows stays as it is, and so do the members'.
 func expand(l *lists.List, template string) string {
-	values := map[string]string{
-		"$":                   "$",
+	return personal.Plain(personal.Expand(template, listValues(l)))
+}
+
+// expandFor is expand for copies: the result is the Text of a lists.Gap. The variables of
+// members stay in it if the list personalises its posts.
+func expandFor(l *lists.List, template string) string {
+	text := personal.Expand(template, listValues(l))
+	if l.Settings.Text("personalize") == "none" {
+		return personal.Escape(personal.Plain(text))
+	}
+	return text
+}
+
+func listValues(l *lists.List) map[string]string {
+	return map[string]string{
 		"listname":            string(l.ID.Posting()),
 		"short_listname":      l.ID.Local(),
 		"list_id":             l.ID.ListID(),
@@ -29,12 +39,6 @@ func expand(l *lists.List, template string) string {
 		"request_email":       string(l.ID.Address(lists.SubRequest)),
 		"owner_email":         string(l.ID.Address(lists.SubOwner)),
 	}
-	return regexp.MustCompile(placeholder).ReplaceAllStringFunc(template, func(s string) string {
-		if v, ok := values[strings.Trim(s[1:], "{}")]; ok {
-			return v
-		}
-		return s
-	})
 }
 
 // displayName is the list's name for people.
