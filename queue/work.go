@@ -74,8 +74,11 @@ type Fanout struct {
 	Raw []byte
 	// PostID is the post's number, 0 for notices.
 	PostID uint64
-	// VERP asks for an envelope sender and a transaction per recipient.
-	VERP bool
+	// VERP asks for an envelope sender and a transaction per recipient; Readable for
+	// Mailman's form of it wherever that is possible.
+	VERP, Readable bool
+	// Copies is how the recipients' copies differ; if they do, each is a transaction.
+	Copies lists.Copies
 	// Bounces is the envelope sender of the copies (its local part is the VERP
 	// prefix); null for notices that must not be answered.
 	Bounces mailaddr.Address

@@ -33,7 +33,7 @@ func writeFanout(ctx context.Context, f fsys.FS, dir string, fo *queue.Fanout) (
 	if err := f.Mkdir(dir, fsys.DirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("write fan-out: %w", err)
 	}
-	p := page{fanout: true, verp: fo.VERP, bulk: fo.Bulk, bounces: fo.Bounces, count: len(fo.Recipients)}
+	p := page{fanout: true, verp: fo.VERP, form: fo.Readable, bulk: fo.Bulk, bounces: fo.Bounces, copies: fo.Copies, count: len(fo.Recipients)}
 	p.List, p.Envelope, p.Raw, p.Meta.PostID = fo.List, fo.Envelope, fo.Raw, fo.PostID
 	err := fsys.WriteNew(f, path.Join(dir, RecipientsFile), func(w io.Writer) (err error) {
 		p.sum, err = writeRecipients(ctx, w, fo.Recipients)
@@ -81,6 +81,6 @@ func ReadFanout(ctx context.Context, f fsys.FS, dir string) (*queue.Fanout, *Rec
 	}
 	return &queue.Fanout{
 		List: p.List, Envelope: p.Envelope, Raw: p.Raw, PostID: p.Meta.PostID,
-		VERP: p.verp, Bounces: p.bounces, Bulk: p.bulk,
+		VERP: p.verp, Readable: p.form, Copies: p.copies, Bounces: p.bounces, Bulk: p.bulk,
 	}, r, nil
 }

@@ -39,7 +39,13 @@ func people(n int) []lists.Recipient {
 
 func newFanout(n int) *queue.Fanout {
 	e := small("Subject: x\r\n\r\nhello\r\n")
-	return &queue.Fanout{List: ant, Envelope: e.Envelope, Raw: e.Raw, PostID: 5, VERP: true, Bulk: true, Bounces: ant.Bounces(), Recipients: people(n)}
+	return &queue.Fanout{List: ant, Envelope: e.Envelope, Raw: e.Raw, PostID: 5, VERP: true, Readable: true, Bulk: true, Bounces: ant.Bounces(), Recipients: people(n),
+		Copies: lists.Copies{Full: true, OneClick: true, Keys: []string{"s1._domainkey.example.org", "s2._domainkey.example.org"}, Checked: "example.org; arc=none", Gaps: []lists.Gap{
+			{At: 0, Encoding: "base64", Charset: "utf-8", Text: "for $user_name\r\n\r\n", After: []byte("\x00\r\n")},
+			{At: 7, Encoding: "7bit", Text: "-- \r\n\tSent to $user_address.\r\nLength: 3\r\n"},
+			{At: 7, Encoding: "quoted-printable", Charset: " odd name", Text: "", Before: []byte("x")},
+			{At: 7, Encoding: "8bit", Charset: "utf-8", Text: "Gr\u00fc\u00dfe, \"$user_name\"\u202e\r\n"},
+		}}}
 }
 
 func TestFanoutRanges(t *testing.T) {

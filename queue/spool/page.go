@@ -14,7 +14,9 @@ type page struct {
 	queue.Entry
 	fanout  bool // of kind "fanout"
 	verp    bool
+	form    bool // of VERP: readable
 	bulk    bool
+	copies  lists.Copies
 	bounces mailaddr.Address
 	count   int    // of recipients
 	sum     string // of the recipients file's index
@@ -58,6 +60,12 @@ var rows = []row{
 	{"Bounce-Phase", getBounce(func(b *queue.Bounce) []string { return word(b.Phase) }),
 		func(p *page, v string) error { return into(&p.bounce().Phase, v, as[string]) }},
 	{"VERP", func(p *page) []string { return yes(p.verp) }, func(p *page, v string) error { return into(&p.verp, v, parseYes) }},
+	{"Readable", func(p *page) []string { return yes(p.form) }, func(p *page, v string) error { return into(&p.form, v, parseYes) }},
+	{"Full", func(p *page) []string { return yes(p.copies.Full) }, func(p *page, v string) error { return into(&p.copies.Full, v, parseYes) }},
+	{"One-Click", func(p *page) []string { return yes(p.copies.OneClick) }, func(p *page, v string) error { return into(&p.copies.OneClick, v, parseYes) }},
+	{"Key", func(p *page) []string { return p.copies.Keys }, addTo(func(p *page) *[]string { return &p.copies.Keys }, as[string])},
+	{"Checked", func(p *page) []string { return word(p.copies.Checked) }, func(p *page, v string) error { return into(&p.copies.Checked, v, as[string]) }},
+	{"Gap", getGaps, addTo(func(p *page) *[]lists.Gap { return &p.copies.Gaps }, parseGap)},
 	{"Bulk", func(p *page) []string { return yes(p.bulk) }, func(p *page, v string) error { return into(&p.bulk, v, parseYes) }},
 	{"Bounces", getFanout(func(p *page) string { return formatPath(p.bounces) }), func(p *page, v string) error { return into(&p.bounces, v, parsePath) }},
 	{"Recipients", getFanout(func(p *page) string { return strconv.Itoa(p.count) }), func(p *page, v string) error { return into(&p.count, v, strconv.Atoi) }},

@@ -18,6 +18,15 @@ func into[T any](dst *T, v string, parse func(string) (T, error)) error {
 	return err
 }
 
+// addTo appends what parse makes of v.
+func addTo[T any](list func(p *page) *[]T, parse func(string) (T, error)) func(p *page, v string) error {
+	return func(p *page, v string) error {
+		x, err := parse(v)
+		*list(p) = append(*list(p), x)
+		return err
+	}
+}
+
 func as[T ~string](v string) (T, error) { return T(v), nil }
 
 func parseUint(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) }
