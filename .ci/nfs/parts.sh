@@ -1,19 +1,26 @@
 # The parts of the NFS tests, for run. Each works in a folder of its own on the export.
 part=0
 
-# begin VERS OPTS: the machines, afresh
+# begin VERS OPTS: the machines, afresh. Where they do not start at all, nothing can be
+# tested; after others did, it is a failure.
 begin() {
 	[ -z "$up" ] || rig down >/dev/null
-	up=1
 	label="v$1${2:+,$2}"
-	rig up --vers "$1" --clients 3 ${2:+--opts "$2"} --share "$tmp/share" --mem 640 >"$tmp/up.log" 2>&1 && { tail -1 "$tmp/up.log"; return; }
-	cat "$tmp/up.log"; result 1 "boot"
+	local try
+	for try in 1 2; do
+		rig up --vers "$1" --clients 3 ${2:+--opts "$2"} --share "$tmp/share" --mem 512 >"$tmp/up.log" 2>&1 && { up=1; tail -1 "$tmp/up.log"; return; }
+		cat "$tmp/up.log"
+		rig down >/dev/null 2>&1
+	done
+	[ -n "$up" ] || unable "its virtual machines do not start here, see above"
+	up=
+	result 1 "boot"
 	return 1
 }
 
 result() { # result STATUS WHAT
-	if [ "$1" = 0 ]; then echo "ok    $label: $2"; return; fi
-	echo "FAIL  $label: $2"; failed=$((failed + 1))
+	if [ "$1" = 0 ]; then echo "ok    $label: $2 ($SECONDS s)"; return; fi
+	echo "FAIL  $label: $2 ($SECONDS s)"; failed=$((failed + 1))
 	tail -n 40 "$tmp"/share/$part/*.out 2>/dev/null
 }
 

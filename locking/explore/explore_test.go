@@ -137,6 +137,8 @@ func TestOldFindings(t *testing.T) {
 	}{
 		// A sweep that stalled between the last look and the grant.
 		{"24:6 130:2 138:2", lockWorld{procs: three, die: true, zombies: true}, long},
+		// So did the removal of what a broken lock left.
+		{"124:3 134:2 147:2", lockWorld{procs: three, die: true, zombies: true}, long},
 	} {
 		p, err := explore.ParsePlan(c.plan)
 		if err != nil {

@@ -106,7 +106,7 @@ func (a *attempt) breakTicket(s sight) (*ticket, int, error) {
 type broken struct {
 	sight
 	verdict
-	ticket *ticket
+	ticket *ticket // nil when it is cleared away
 	k      int
 }
 
@@ -180,13 +180,13 @@ func firstErr(errs ...error) error {
 	return nil
 }
 
-// clearBroken removes what the broken lock's holder left, and the tickets up to ours.
-func (a *attempt) clearBroken() {
+// clearBroken removes what the broken lock's holder left, and the tickets up to ours. It
+// reports whether there was something to do.
+func (a *attempt) clearBroken() bool {
 	b := a.broke
-	if b == nil {
-		return
+	if b == nil || b.ticket == nil {
+		return false
 	}
-	a.broke = nil
 	f := a.l.cfg.FS
 	if n, ok := a.parse(b.rec.Claim); b.valid && ok && n.kind == kindClaim &&
 		path.Base(b.rec.Claim) == b.rec.Claim {
@@ -199,4 +199,6 @@ func (a *attempt) clearBroken() {
 		_ = fsys.RemoveAny(f, a.ticket(b.nonce, k))
 	}
 	b.ticket.drop()
+	b.ticket = nil
+	return true
 }

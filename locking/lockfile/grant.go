@@ -52,8 +52,11 @@ func (a *attempt) confirm(ctx context.Context, le *Lease) error {
 		le.mu.Unlock()
 	}
 	s, err := a.verify(le, a.opts.Fencer != nil)
-	if err == nil && s.owner && a.l.sweep(a, s) {
-		s, err = a.verify(le, true)
+	if err == nil && s.owner {
+		swept, cleared := a.l.sweep(a, s), a.clearBroken()
+		if swept || cleared { // which may have taken long
+			s, err = a.verify(le, true)
+		}
 	}
 	if err == nil && (!s.owner || !le.granted()) {
 		err = errRaced
@@ -101,5 +104,6 @@ func (a *attempt) endBreak(granted bool) {
 			"from", fmt.Sprintf("%s pid %d", b.rec.Owner.Host, b.rec.Owner.PID))
 		a.l.event(Event{Kind: EventBroken, Key: a.key, Reason: b.reason, From: b.holder()})
 	}
-	a.clearBroken()
+	a.clearBroken() // of a grant that failed early
+	a.broke = nil
 }

@@ -187,6 +187,40 @@ func TestStallInSweep(t *testing.T) {
 	})
 }
 
+// So it is if the share stalls while the remains of a broken lock are cleared away.
+func TestStallInClearingAway(t *testing.T) {
+	for _, name := range []string{"claim.h9.*", "ticket*", "tk*"} {
+		bubble(t, simfs.Config{}, func(w *world) {
+			f := &tally{}
+			w.lock(9)
+			w.host(9).Crash()
+			w.srv.Inject(simfs.Fault{Host: "h0", Op: "remove", Name: name, Nth: 1, Kind: simfs.StallAnswer, Delay: 10 * time.Minute})
+			got := make(chan locking.Token, 1)
+			go func() {
+				le, err := w.host(0).Lock(context.Background(), listKey, locking.Exclusive, locking.WithFencer(f))
+				if err != nil {
+					t.Error(err)
+				}
+				got <- le.Token()
+				w.unlock(le)
+			}()
+			time.Sleep(3 * time.Minute) // broken
+			w.srv.Inject(simfs.Fault{Host: "h0", Op: "touch", Kind: simfs.Refuse})
+			le := w.lock(1, locking.WithFencer(f))
+			select {
+			case early := <-got:
+				t.Errorf("%s: token %d was handed out before it was clear to be lost", name, early)
+			default:
+			}
+			w.srv.Heal()
+			w.unlock(le)
+			if late := <-got; late <= le.Token() {
+				t.Errorf("%s: token %d was handed out after %d", name, late, le.Token())
+			}
+		})
+	}
+}
+
 func (w *world) put2(name string) {
 	f, err := w.srv.Observer().OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o660)
 	if err != nil {

@@ -164,10 +164,14 @@ func (r *rules) listings(d string) {
 	r.must("a listing after a touch of the folder shows all (20 rounds)", true)
 }
 
-// replaced: a name that was open here gives the old file for a while, but a listing after
-// a change of our own has the new number.
+// replaced: a name that was open here gives the old file for a while, if that has another
+// name still, as a broken lock has its claim: with none left its handle is stale, and
+// the name is looked up anew. A listing after a change of our own has the new number.
 func (r *rules) replaced(d string) {
 	old := r.own(d + "x")
+	if err := r.share.Link(d+"x", d+"claim"); err != nil {
+		r.Fatal(err)
+	}
 	f, err := r.share.OpenFile(d+"x", os.O_RDONLY, 0)
 	if err != nil {
 		r.Fatal(err)
