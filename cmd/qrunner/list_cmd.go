@@ -20,6 +20,7 @@ type listCmd struct {
 	Ls     listLsCmd     `cmd:"" help:"The lists of this site."`
 	Delete listDeleteCmd `cmd:"" help:"Delete a list."`
 	Log    listLogCmd    `cmd:"" help:"Who changed what, when, from which host and why."`
+	Verify listVerifyCmd `cmd:"" help:"Read every file of lists and say what is damaged, missing or left over."`
 
 	Archive archCmd `cmd:"" help:"Archived posts (the same as qrunner archive)."`
 }

@@ -18,6 +18,7 @@ type queueCmd struct {
 	Ls   queueLsCmd   `cmd:"" help:"What is in the queues."`
 	Show queueShowCmd `cmd:"" help:"One entry."`
 
+	Verify queueVerifyCmd `cmd:"" help:"Read every entry and delivery and say what is damaged, missing or left over."`
 	Reseal queueResealCmd `cmd:"" help:"Put an entry that was mended by hand in bad/ back into its queue."`
 }
 

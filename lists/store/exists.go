@@ -22,7 +22,8 @@ func (s *Store) Exists(ctx context.Context, id lists.ID) (bool, error) {
 	return err == nil, err
 }
 
-// Lists names every list, by a fresh listing, in order. lists.Site is not among them.
+// Lists names every list, by a fresh listing, in order. lists.Site is not among them. A
+// list whose files are damaged is: it hides no other, and whoever reads it is told.
 func (s *Store) Lists(ctx context.Context) ([]lists.ID, error) {
 	names, err := s.folders(true)
 	if err != nil {
@@ -34,7 +35,11 @@ func (s *Store) Lists(ctx context.Context) ([]lists.ID, error) {
 	for i, id := range names {
 		grp.Go(func() error {
 			g, err := s.newest(ctx, id)
-			live[i] = g.Incarnation != ""
+			_, damaged := errors.AsType[*CorruptError](err)
+			live[i] = g.Incarnation != "" || damaged || errors.Is(err, ErrNewer)
+			if live[i] {
+				err = nil
+			}
 			return err
 		})
 	}

@@ -187,3 +187,17 @@ func TestVerifyNewer(t *testing.T) {
 		damage(t, w.fs, name, func([]byte) []byte { return whole })
 	}
 }
+
+// A list whose generation cannot be read is listed, and hides no other.
+func TestListsWithOneDamaged(t *testing.T) {
+	w, s, all := richVerified(t)
+	if err := s.Create(t.Context(), "other@example.org", By{Actor: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	name := all[slices.IndexFunc(all, func(n string) bool { return strings.Contains(n, "/generation.") })]
+	damage(t, w.fs, name, damages["flipped"])
+	got, err := w.host("b").Lists(t.Context())
+	if err != nil || !slices.Equal(got, []lists.ID{testList, "other@example.org"}) {
+		t.Errorf("lists %v, %v", got, err)
+	}
+}
