@@ -91,7 +91,8 @@ type Lease interface {
 // Locker is one way to hold leases: a set of keys shared by all hosts.
 type Locker interface {
 	// Lock waits until the key is ours, ctx ends, or an error that waiting
-	// cannot mend. On error nothing of ours is left behind.
+	// cannot mend. On error nothing of ours is left behind. When the time was up, a
+	// *HeldError may stand beside the context's error.
 	Lock(ctx context.Context, key Key, mode Mode, opts ...Option) (Lease, error)
 	// TryLock does not wait: it returns *HeldError (errors.Is ErrHeld) if somebody
 	// else holds the key. Tried again and again it does take over a dead
@@ -170,7 +171,11 @@ func (e *HeldError) Error() string {
 	if e.By.Host == "" {
 		return fmt.Sprintf("lock %s is held", e.Key)
 	}
-	return fmt.Sprintf("lock %s is held by %s pid %d", e.Key, e.By.Host, e.By.PID)
+	s := fmt.Sprintf("lock %s is held by %s pid %d", e.Key, e.By.Host, e.By.PID)
+	if e.By.Since.IsZero() {
+		return s
+	}
+	return s + " since " + e.By.Since.Format(time.RFC3339)
 }
 
 // Is makes errors.Is(err, ErrHeld) true.

@@ -45,7 +45,7 @@ func (c *lockBreakCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if r.State == locking.StateFree {
-		return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "nobody holds %s\n", key) })
+		return a.printLock(r, func(w io.Writer) { fmt.Fprintf(w, "nobody holds %s\n", key) })
 	}
 	return h.forced(ctx, a, "lock break", r)
 }
@@ -65,7 +65,7 @@ func (h *house) forced(ctx context.Context, a *app, deed string, r locking.Repor
 	if err := h.logForced(ctx, r.Key, deed); err != nil {
 		return fmt.Errorf("%s of %s is done, but not in the list's log: %w", deed, r.Key, err)
 	}
-	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "%s is free; it was held by %s\n", r.Key, from) })
+	return a.printLock(r, func(w io.Writer) { fmt.Fprintf(w, "%s is free; it was held by %s\n", r.Key, from) })
 }
 
 // logForced puts the deed into the log of the list with that lock, if it is one.

@@ -42,11 +42,15 @@ func (c *lockLsCmd) Run(ctx context.Context, a *app) error {
 		}
 		rows = append(rows, r)
 	}
-	return a.print(rows, func(w io.Writer) {
+	views := make([]lockView, len(rows))
+	for i, r := range rows {
+		views[i] = viewLock(r)
+	}
+	return a.print(views, func(w io.Writer) {
 		fmt.Fprintln(w, "LOCK\tSTATE\tHOST\tPID\tSINCE\tREFRESHED\tWAITING\tFOR")
 		for _, r := range rows {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s ago\t%d\t%s\n", r.Key, r.State, r.Holder.Host, r.Holder.PID,
-				r.Holder.Since.Format(time.RFC3339), r.Age.Round(time.Millisecond), len(r.Waiters), r.Holder.Note)
+				when(r.Holder.Since), r.Age.Round(time.Millisecond), len(r.Waiters), r.Holder.Note)
 		}
 	})
 }
@@ -73,11 +77,11 @@ func (c *lockWhyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("inspect lock %s: %w", key, err)
 	}
-	return a.print(r, func(w io.Writer) {
+	return a.printLock(r, func(w io.Writer) {
 		fmt.Fprintf(w, "lock\t%s\nstate\t%s\n", r.Key, r.State)
 		if r.State != locking.StateFree {
 			fmt.Fprintf(w, "holder\t%s pid %d\t%s\nsince\t%s\nlast refresh\t%s\t(%v ago, by the file server's clock)\n",
-				r.Holder.Host, r.Holder.PID, r.Holder.Note, r.Holder.Since.Format(time.RFC3339), r.Holder.Seen.Format(time.RFC3339), r.Age.Round(time.Millisecond))
+				r.Holder.Host, r.Holder.PID, r.Holder.Note, when(r.Holder.Since), when(r.Holder.Seen), r.Age.Round(time.Millisecond))
 		}
 		for _, p := range r.Waiters {
 			fmt.Fprintf(w, "waiting\t%s pid %d\t%s\n", p.Host, p.PID, p.Note)

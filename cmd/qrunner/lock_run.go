@@ -165,10 +165,15 @@ func (c *lockRunCmd) lock(l *lockfile.Locker, key locking.Key, signals <-chan os
 	return nil, sig, err
 }
 
-// lockFailed says why there is no lock, and gives the status for it.
+// lockFailed says why there is no lock, and gives the status for it. Who has it says more
+// than that the time was up.
 func (a *app) lockFailed(err error) error {
+	status := lockStatus(err)
+	if held := (*locking.HeldError)(nil); errors.As(err, &held) {
+		err = held
+	}
 	fmt.Fprintln(a.std.err, "qrunner:", err)
-	return &statusError{lockStatus(err)}
+	return &statusError{status}
 }
 
 func lockStatus(err error) int {

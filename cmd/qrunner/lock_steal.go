@@ -33,7 +33,7 @@ func (c *lockStealCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if r.State == locking.StateFree {
-		return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "nobody holds %s\n", key) })
+		return a.printLock(r, func(w io.Writer) { fmt.Fprintf(w, "nobody holds %s\n", key) })
 	}
 	if !c.Yes {
 		yes, err := a.confirm(fmt.Sprintf("%s is held by %s pid %d (%s), refreshed %v ago: %s. Take it away?",
@@ -42,7 +42,7 @@ func (c *lockStealCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if !yes {
-			return a.print(r, func(w io.Writer) { fmt.Fprintln(w, "left alone") })
+			return a.printLock(r, func(w io.Writer) { fmt.Fprintln(w, "left alone") })
 		}
 	}
 	le, r, err := op.Steal(ctx, key, locking.WithNote("lock steal"))

@@ -167,13 +167,24 @@ func (a *attempt) wait(ctx context.Context) (*Lease, error) {
 			return le, nil
 		}
 		if err == nil && !sleep(ctx, a.l.jitter()) {
-			err = context.Cause(ctx)
+			err = a.timedOut(context.Cause(ctx))
 		}
 		if err != nil {
 			a.abandon()
 			return nil, fmt.Errorf("lock %s: %w", a.key, err)
 		}
 	}
+}
+
+// timedOut adds to the cause that ended the wait, if the time was up, who has the lock.
+func (a *attempt) timedOut(cause error) error {
+	if !errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	if s, err := a.l.look(a.lock()); err == nil && s.valid {
+		return fmt.Errorf("%w: %w", cause, &locking.HeldError{Key: a.key, By: s.holder()})
+	}
+	return cause
 }
 
 // once tries without waiting.

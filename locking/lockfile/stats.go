@@ -1,6 +1,9 @@
 package lockfile
 
 import (
+	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"qrunner/locking"
@@ -54,6 +57,32 @@ const (
 	EventLost     EventKind = "lost"
 	EventBroken   EventKind = "broken"
 )
+
+// LogValue makes a group of it for a log line, without what is zero.
+func (s Stats) LogValue() slog.Value {
+	var list []slog.Attr
+	add := func(key string, n int64) {
+		if n != 0 {
+			list = append(list, slog.Int64(key, n))
+		}
+	}
+	add("grants", s.Grants)
+	add("releases", s.Releases)
+	add("hand_overs", s.HandOvers)
+	add("losses", s.Losses)
+	add("tries", s.Tries)
+	add("examined", s.Examined)
+	var breaks []any
+	for _, r := range slices.Sorted(maps.Keys(s.Breaks)) {
+		breaks = append(breaks, slog.Int64(string(r), s.Breaks[r]))
+	}
+	list = append(list, slog.Group("breaks", breaks...))
+	add("steals", s.Steals)
+	add("lost_replies", s.LostReplies)
+	add("silly_names", s.SillyNames)
+	add("swept", s.Swept)
+	return slog.GroupValue(append(list, slog.Float64("waited_seconds", s.Waited.Seconds()))...)
+}
 
 // counters is Stats under Locker.mu.
 type counters struct{ Stats }

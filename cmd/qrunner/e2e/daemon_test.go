@@ -196,7 +196,7 @@ func (d *daemon) locks() map[string]any {
 // broken is how many locks it took by force.
 func (d *daemon) broken() int {
 	n := 0
-	breaks, _ := d.locks()["Breaks"].(map[string]any)
+	breaks, _ := d.locks()["breaks"].(map[string]any)
 	for _, v := range breaks {
 		f, _ := v.(float64)
 		n += int(f)
