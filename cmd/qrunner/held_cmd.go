@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"qrunner/lists"
 	"qrunner/lists/store"
 	"qrunner/queue"
 	"qrunner/queue/stage"
@@ -70,8 +71,8 @@ type heldAcceptCmd struct {
 
 // Run puts the posts into the pipeline queue.
 func (c *heldAcceptCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, "accept", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
-		return stage.ReleaseHeld(e, p, actor())
+	return a.settleHeld(ctx, "accept", c.heldPick, func(_ *house, _ *lists.List, e *queue.Entry, p store.HeldPost) (*queue.Outcome, error) {
+		return stage.ReleaseHeld(e, p, actor()), nil
 	})
 }
 
@@ -82,8 +83,8 @@ type heldRejectCmd struct {
 
 // Run sends each poster a notice with the reason.
 func (c *heldRejectCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, "reject", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
-		return stage.RejectHeld(e, p, c.Reason, actor())
+	return a.settleHeld(ctx, "reject", c.heldPick, func(h *house, l *lists.List, e *queue.Entry, p store.HeldPost) (*queue.Outcome, error) {
+		return h.stages().RejectHeld(ctx, l, e, p, c.Reason, actor())
 	})
 }
 
@@ -93,13 +94,16 @@ type heldDiscardCmd struct {
 
 // Run drops the posts.
 func (c *heldDiscardCmd) Run(ctx context.Context, a *app) error {
-	return a.settleHeld(ctx, "discard", c.heldPick, func(e *queue.Entry, p store.HeldPost) *queue.Outcome {
-		return stage.DiscardHeld(e, p, actor())
+	return a.settleHeld(ctx, "discard", c.heldPick, func(_ *house, _ *lists.List, e *queue.Entry, p store.HeldPost) (*queue.Outcome, error) {
+		return stage.DiscardHeld(e, p, actor()), nil
 	})
 }
 
+// settling makes what becomes of a held post.
+type settling func(*house, *lists.List, *queue.Entry, store.HeldPost) (*queue.Outcome, error)
+
 // settleHeld makes one commit of what becomes of the posts: all or none.
-func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settle func(*queue.Entry, store.HeldPost) *queue.Outcome) error {
+func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settle settling) error {
 	if err := which.check(); err != nil {
 		return err
 	}
@@ -119,7 +123,10 @@ func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settl
 			if err != nil {
 				return fmt.Errorf("read held post %s: %w", p.ID, err)
 			}
-			o := settle(e, p)
+			o, err := settle(h, l.State().List(), e, p)
+			if err != nil {
+				return err
+			}
 			if err := attempt.Add(ctx, nil, o); err != nil {
 				return fmt.Errorf("held post %s: %w", p.ID, err)
 			}

@@ -40,6 +40,9 @@ type Report struct {
 	// VERP is what the address says that the report came to; zero if it is none of ours
 	// that names a recipient. A token has to be looked up: see VERP.Member and Names.
 	VERP mailaddr.VERP `json:"-"`
+	// List is the list-id (RFC 2919) of the copy that the report returns, in lower case; ""
+	// if it returns none, or one without.
+	List string `json:"list,omitempty"`
 }
 
 // Result is what became of one recipient's copy.

@@ -19,7 +19,7 @@ const maxNested = 2
 func Scan(raw []byte) Report {
 	m := read(raw)
 	v, _ := m.verp()
-	return attribute(m.scan(0), v)
+	return m.attribute(m.scan(0), v)
 }
 
 // ScanTo is Scan for a message that came to a list's bounces address with extra behind
@@ -27,7 +27,8 @@ func Scan(raw []byte) Report {
 // envelope do not count.
 func ScanTo(raw []byte, extra string) Report {
 	v, _ := mailaddr.DecodeVERP(extra)
-	return attribute(read(raw).scan(0), v)
+	m := read(raw)
+	return m.attribute(m.scan(0), v)
 }
 
 // verp finds a VERP address among those that the message went to.
@@ -50,8 +51,8 @@ func (m *mail) verp() (mailaddr.VERP, bool) {
 
 // attribute gives the verdict to the recipient that the bounce address names: it was
 // made for one copy, and the report may name addresses behind a forwarding only.
-func attribute(r Report, v mailaddr.VERP) Report {
-	r.VERP = v
+func (m *mail) attribute(r Report, v mailaddr.VERP) Report {
+	r.VERP, r.List = v, m.listID()
 	if v == (mailaddr.VERP{}) || len(r.Recipients) == 0 {
 		if v.Address.Null() || r.Kind != Complaint {
 			return r
@@ -77,6 +78,19 @@ func attribute(r Report, v mailaddr.VERP) Report {
 	}
 	r.Recipients = []Result{pick}
 	return r
+}
+
+// listID is the list-id of the returned copy.
+func (m *mail) listID() string {
+	if m.original == nil {
+		return ""
+	}
+	id := m.original.Get("List-Id")
+	if i := strings.LastIndexByte(id, '<'); i >= 0 {
+		id = id[i+1:]
+	}
+	id, _, _ = strings.Cut(id, ">")
+	return strings.ToLower(strings.TrimSpace(id))
 }
 
 // worse orders results of one copy: a permanent failure before a warning before none.

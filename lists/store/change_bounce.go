@@ -93,7 +93,7 @@ func (d *draft) putBounce(b Bounce) {
 }
 
 func (s *State) indexBounce(b Bounce) {
-	if b.Record.Kind.Scored() && b.Removed.IsZero() {
+	if b.Record.Kind.Storms() && b.Removed.IsZero() {
 		s.alike.put(b.alike())
 	}
 }

@@ -40,7 +40,7 @@ type SetStorm struct {
 func (SetStorm) Kind() string { return "set_storm" }
 
 func (c SetStorm) check(*State) error {
-	if c.Storm.Domain == "" || !c.Storm.Kind.Scored() || c.At.IsZero() {
+	if c.Storm.Domain == "" || !c.Storm.Kind.Storms() || c.At.IsZero() {
 		return errors.New("set storm: no domain, kind or time")
 	}
 	return nil

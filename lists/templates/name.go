@@ -42,6 +42,7 @@ const (
 	DomainNewList Name = "domain:admin:notice:new-list"
 
 	// Ours, which Mailman has not.
+	AdminComplaint    Name = "list:admin:notice:complaint"
 	AdminOwnerBounces Name = "list:admin:notice:owner-bounces"
 	AdminRefused      Name = "list:admin:notice:refused"
 	AdminStorm        Name = "list:admin:notice:storm"

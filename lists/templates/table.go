@@ -28,6 +28,7 @@ var Table = []Row{
 	{AdminActionPost, false, []string{"sender_email", "subject", "reasons", "held_id", "size", "token"}, "To the moderators: a post is held."},
 	{AdminActionSubscribe, false, []string{"member", "user_name", "token"}, "To the moderators: somebody wants to join."},
 	{AdminActionUnsubscribe, false, []string{"member", "user_name", "token"}, "To the moderators: somebody wants to leave."},
+	{AdminComplaint, false, []string{"member", "action", "reasons"}, "To the owners: a member has complained of spam, and what followed."},
 	{AdminDisable, false, []string{"member", "score", "reasons"}, "To the owners: mail to a member was stopped for bounces."},
 	{AdminIncrement, false, []string{"member", "score", "reasons"}, "To the owners: a member's bounce score grew."},
 	{AdminOwnerBounces, false, []string{"member", "role", "reasons"}, "To the site's owner: mail to an owner or moderator of a list comes back."},

@@ -50,6 +50,8 @@ type bouncing struct {
 	st   *store.State
 	o    *queue.Outcome
 	said []string
+	// ours: the report came to a copy's own address, or returns a copy of the list's.
+	ours bool
 }
 
 func (c Config) bouncing(w *queue.Work) *bouncing {
@@ -125,6 +127,7 @@ func (b *bouncing) report(ctx context.Context) error {
 		m, _ := b.st.List().Roster.ByID(id)
 		return b.one(ctx, m, worst(r.Recipients), true)
 	}
+	b.ours = r.VERP != (mailaddr.VERP{}) || r.List == strings.ToLower(b.st.ID().ListID())
 	for _, x := range r.Recipients {
 		if err := b.one(ctx, b.who(r.VERP, x), x, false); err != nil {
 			return err
@@ -156,9 +159,9 @@ func (b *bouncing) one(ctx context.Context, m *lists.Member, r bounces.Result, p
 		b.say("ignored", "%s: %s is no failure for good", m.Address, or(r.Action, string(r.Reason)))
 		return nil
 	case m.Role != lists.RoleMember:
-		return b.ofOwner(m, e)
+		return b.ofOwner(ctx, m, e)
 	}
-	e.Probe = probe
+	e.Probe, e.Ours = probe, b.ours
 	e.Post, e.Digest = b.handedOver(m)
 	return b.judge(ctx, m, e)
 }

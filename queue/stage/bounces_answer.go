@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,37 +11,42 @@ import (
 	"qrunner/lists/bounces/score"
 	"qrunner/lists/message"
 	"qrunner/lists/store"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
 // bounceAnswer takes a member's answer to a probe, or to the notice that delivery is
 // disabled: the token proves that mail arrives. nil: the mail carries no such token.
-func (c Config) bounceAnswer(w *queue.Work, m *message.Message) *queue.Outcome {
+func (c Config) bounceAnswer(ctx context.Context, w *queue.Work, m *message.Message) (*queue.Outcome, error) {
 	token := strings.ToLower(w.Entry.Target.Extra)
 	if !regexp.MustCompile(`^` + memberToken + `$`).MatchString(token) {
 		token = subjectToken(m)
 	}
 	if token == "" {
-		return nil
+		return nil, nil
 	}
 	if k := bounces.Scan(w.Entry.Raw).Kind; k == bounces.AutoReply || k == bounces.Challenge {
-		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}
+		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil
 	}
 	b := c.bouncing(w)
 	o := &queue.Outcome{Event: "refused", Reason: "the token is used, or for nobody"}
-	text := "This was done already, or it is too late for it: nothing was changed.\n"
+	name, vars, lang := templates.UserTooLate, templates.Vars{}, reads(w.List, w.Entry.Sender)
 	id, known := b.probed(token)
 	who, ok := w.List.Roster.ByID(id)
 	if known && ok && who.Role == lists.RoleMember {
 		o.Event, o.Reason = "enabled", fmt.Sprintf("%s has answered", who.Address)
 		o.Changes = b.enabled(who, "the member has answered")
-		text = fmt.Sprintf("Thank you. Mail from %s to\n\n    %s\n\narrives, and goes on.\n", w.List.ID, who.Address)
-		if s := who.Status; s != "" && s != lists.StatusEnabled && s != lists.StatusByBounces {
-			text = fmt.Sprintf("Thank you. Mail to\n\n    %s\n\narrives. Delivery from %s stays disabled, which was not for bounces.\n", who.Address, w.List.ID)
+		name, vars["user_email"], lang = templates.UserEnabled, who.Address.String(), who.Prefs["preferred_language"]
+		if who.Status != "" && who.Status != lists.StatusEnabled && who.Status != lists.StatusByBounces {
+			vars["stopped"] = string(who.Status)
 		}
 	}
-	reply(w, o, answer(w.Entry, m, "Re: your mail to "+string(w.Entry.Target.List.Address(w.Entry.Target.Sub)), text))
-	return o
+	subject, text, err := c.says(ctx, w.List, name, lang, vars)
+	if err != nil {
+		return nil, fmt.Errorf("answer entry %s: %w", w.Entry.ID, err)
+	}
+	reply(w, o, answer(w.Entry, m, subject, text))
+	return o, nil
 }
 
 // enabled clears a member's score, and enables delivery if that was disabled for bounces.

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"qrunner/lists"
@@ -21,15 +22,33 @@ func bouncesTime(st *store.State, now time.Time) (queue.Child, store.Change, boo
 		return queue.Child{}, nil, false
 	}
 	b := &bouncing{conf: score.FromSettings(set), st: st, at: now.UTC()}
-	for known := range st.Bounces() {
-		if todo := b.dueOf(known); todo.what != workNone {
-			e := &queue.Entry{Queue: queue.Bounces, List: st.ID(), Raw: []byte("Subject: something is due\r\n\r\n")}
-			e.Target = lists.Target{List: st.ID(), Sub: lists.SubBounces}
-			e.Source, e.Trace = "internal", "bounces."+now.UTC().Format("20060102T150405.000000")
-			return queue.Child{Entry: e}, store.AddCount{Key: bouncesKey, At: now, Until: now.Add(30 * time.Minute)}, true
-		}
+	for range b.allDue() {
+		e := &queue.Entry{Queue: queue.Bounces, List: st.ID(), Raw: []byte("Subject: something is due\r\n\r\n")}
+		e.Target = lists.Target{List: st.ID(), Sub: lists.SubBounces}
+		e.Source, e.Trace = "internal", "bounces."+now.UTC().Format("20060102T150405.000000")
+		return queue.Child{Entry: e}, store.AddCount{Key: bouncesKey, At: now, Until: now.Add(30 * time.Minute)}, true
 	}
 	return queue.Child{}, nil, false
+}
+
+// allDue is all that is due, by the members' numbers, as the state was when it is called.
+func (b *bouncing) allDue() iter.Seq2[store.Bounce, dueWork] {
+	st := b.st
+	return func(yield func(store.Bounce, dueWork) bool) {
+		for known := range st.Bounces() {
+			if todo := b.dueOf(known); todo.what != workNone && !yield(known, todo) {
+				return
+			}
+		}
+		for m := range st.List().Roster.All(lists.RoleMember) {
+			if m.Status != lists.StatusByBounces {
+				continue
+			}
+			if _, known := st.Bounce(m.ID); !known && !yield(store.Bounce{Member: m.ID}, dueWork{what: workBegin}) {
+				return
+			}
+		}
+	}
 }
 
 // periodicBounces tells the entries of bouncesTime from mail: no mail has this source.
@@ -48,6 +67,7 @@ const (
 	workAct               // carry act out
 	workForget            // the record is about nobody any more
 	workRebase            // posts are counted anew from now
+	workBegin             // delivery is disabled for bounces, and nothing is known of them
 )
 
 // dueOf looks at one record.
@@ -64,6 +84,8 @@ func (b *bouncing) dueOf(known store.Bounce) dueWork {
 		return dueWork{what: workForget}
 	case !r.Disabled.IsZero():
 		return b.dueAct(r, 0)
+	case m.Status == lists.StatusByBounces:
+		return dueWork{what: workBegin}
 	case m.Status != "" && m.Status != lists.StatusEnabled:
 		return dueWork{} // nothing is handed over: nothing is proved
 	}
@@ -99,11 +121,7 @@ const mostDue = 500
 // due does what is due.
 func (b *bouncing) due(ctx context.Context) error {
 	n := 0
-	for known := range b.st.Bounces() {
-		todo := b.dueOf(known)
-		if todo.what == workNone {
-			continue
-		}
+	for known, todo := range b.allDue() {
 		if n++; n > mostDue {
 			break
 		}
@@ -120,6 +138,11 @@ func (b *bouncing) dueOne(ctx context.Context, known store.Bounce, todo dueWork)
 	case todo.what == workForget, todo.act == score.Drop:
 		b.say("cleared", "%s: forgotten", known.Address)
 		return b.change(store.DropBounce{Member: known.Member})
+	case todo.what == workBegin:
+		r, step := score.Begin(m.Address, b.at)
+		r.Post, r.Digest = b.handedOver(m)
+		b.say("noted", "%s: delivery is disabled for bounces, notices begin", m.Address)
+		return b.change(store.SetBounce{Member: m.ID, Record: r, Step: step})
 	case todo.what == workRebase:
 		r := known.Record
 		r.Seen = b.at

@@ -8,6 +8,7 @@ import (
 	"qrunner/lists"
 	"qrunner/lists/bounces/score"
 	"qrunner/lists/store"
+	"qrunner/lists/templates"
 )
 
 // judge adds an event to what is known of a member, and carries out what follows.
@@ -28,6 +29,9 @@ func (b *bouncing) judge(ctx context.Context, m *lists.Member, e score.Event) er
 	b.say("bounced", "%s: %s, score %s: %s", m.Address, e.Kind, r.Score, step.Why)
 	if err := b.change(store.SetBounce{Member: m.ID, Record: r, Step: step}); err != nil {
 		return err
+	}
+	if act == score.Nothing && step.Points > 0 && b.st.List().Settings.Bool("bounce_notify_owner_on_bounce_increment") {
+		return b.tellOwners(ctx, templates.AdminIncrement, templates.Vars{"member": m.Address.String(), "score": r.Score.String(), "reasons": e.Why})
 	}
 	return b.act(ctx, m, act)
 }
@@ -53,7 +57,7 @@ const stormStep = 10 * time.Minute
 func (b *bouncing) storm(ctx context.Context, m *lists.Member, e score.Event) (bool, error) {
 	l := b.st.List()
 	needs := b.conf.StormNeeds(l.Roster.Count(lists.RoleMember))
-	if !e.Kind.Scored() || needs == 0 {
+	if !e.Kind.Storms() || needs == 0 {
 		return false, nil
 	}
 	domain := score.Record{Address: m.Address}.Domain()
@@ -84,7 +88,7 @@ func (b *bouncing) storm(ctx context.Context, m *lists.Member, e score.Event) (b
 	if err := b.change(store.SetStorm{Storm: s, At: e.At, Back: since}); err != nil {
 		return false, err
 	}
-	return true, b.tellStorm(s, e)
+	return true, b.tellStorm(ctx, s, e)
 }
 
 // act carries out what a record led to, and notes it.
@@ -112,6 +116,9 @@ func (b *bouncing) act(ctx context.Context, m *lists.Member, a score.Act) error 
 	case score.Disable:
 		off := *m
 		off.Status, off.StatusSince, off.StatusWhy = lists.StatusByBounces, b.at, "bounces: score "+r.Score.String()
+		if r.Complained() {
+			off.StatusWhy = "a complaint of spam"
+		}
 		if err := b.change(store.SetMember{Member: off}); err != nil {
 			return err
 		}

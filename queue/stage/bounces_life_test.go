@@ -18,7 +18,7 @@ import (
 func (w *world) tick(at time.Time) *queue.Outcome {
 	w.t.Helper()
 	c := Config{SiteOwner: "site@example.com"}
-	o := c.Due(w.state, at)
+	o := w.due(c, at)
 	if o == nil {
 		return nil
 	}

@@ -2,8 +2,8 @@ package stage
 
 import (
 	"context"
-	"fmt"
 	"strconv"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/bounces"
@@ -15,35 +15,59 @@ import (
 
 // tellOf writes to the member and to the owners about an act; why is the last bounce.
 func (b *bouncing) tellOf(ctx context.Context, m *lists.Member, a score.Act, r score.Record, why string) error {
+	set, about := b.st.List().Settings, templates.Vars{"member": m.Address.String(), "score": r.Score.String(), "reasons": why}
+	var toMember, toOwners templates.Name
 	switch a {
 	case score.Probe:
-		return b.tellMember(ctx, m, templates.UserProbe, r, why)
+		toMember = templates.UserProbe
 	case score.Warn:
-		return b.tellMember(ctx, m, templates.UserWarning, r, why)
+		toMember = templates.UserWarning
 	case score.Disable:
 		if r.Warned > 0 {
-			if err := b.tellMember(ctx, m, templates.UserWarning, r, why); err != nil {
-				return err
-			}
+			toMember = templates.UserWarning
 		}
-		if b.st.List().Settings.Bool("bounce_notify_owner_on_disable") {
-			return b.tellOwners(ctx, templates.AdminDisable, templates.Vars{"member": m.Address.String(), "score": r.Score.String(), "reasons": why})
+		if set.Bool("bounce_notify_owner_on_disable") {
+			toOwners = templates.AdminDisable
+		}
+		if r.Complained() {
+			toMember, toOwners = forComplaint(r, toMember, toOwners)
+			about["action"] = score.ComplaintDisable
 		}
 	case score.Remove:
-		if err := b.tellMember(ctx, m, templates.UserGoodbye, r, why); err != nil {
-			return err
-		}
-		if b.st.List().Settings.Bool("bounce_notify_owner_on_removal") {
-			return b.tellOwners(ctx, templates.AdminRemoval, templates.Vars{"member": m.Address.String(), "reasons": why})
+		toMember = templates.UserGoodbye
+		if set.Bool("bounce_notify_owner_on_removal") {
+			toOwners = templates.AdminRemoval
+			if r.Complained() {
+				toOwners, about["action"] = templates.AdminComplaint, score.ComplaintUnsubscribe
+			}
 		}
 	case score.Show:
-		return b.owners(notice{
-			subject: fmt.Sprintf("%s: mail to %s is refused", b.st.ID(), m.Address),
-			text: fmt.Sprintf("Mail from %s to\n\n    %s\n\nhas been refused for policy %d times in a row since %s. That is no fault of\nthe address, so it is not scored, and the member stays on the list.\n\nThe last report said:\n\n%s\n",
-				b.st.ID(), m.Address, r.Refused.Count, r.Refused.First.UTC().Format("2006-01-02"), why),
-		})
+		toOwners = templates.AdminRefused
+		about["count"], about["date"] = strconv.Itoa(r.Refused.Count), r.Refused.First.UTC().Format(time.DateOnly)
 	}
-	return nil
+	if toMember != "" {
+		if err := b.tellMember(ctx, m, toMember, r, why); err != nil {
+			return err
+		}
+	}
+	if toOwners == "" {
+		return nil
+	}
+	return b.tellOwners(ctx, toOwners, about)
+}
+
+// forComplaint puts the texts about complaints in the place of those about bounces.
+func forComplaint(r score.Record, toMember, toOwners templates.Name) (templates.Name, templates.Name) {
+	if r.Warned == 0 {
+		return "", "" // to be removed: they hear of that
+	}
+	if toMember != "" {
+		toMember = templates.UserComplaint
+	}
+	if toOwners != "" {
+		toOwners = templates.AdminComplaint
+	}
+	return toMember, toOwners
 }
 
 // tellMember writes to the member. The answer to a probe or a warning carries the token;
@@ -94,19 +118,6 @@ func (b *bouncing) owners(n notice) error {
 	return err
 }
 
-// siteOwner sends a notice to the owner of the site, if there is one, once a day for a key.
-func (b *bouncing) siteOwner(key string, n notice) error {
-	if b.c.SiteOwner.Null() {
-		return nil
-	}
-	may, err := b.may(key, 1)
-	if may {
-		n.to = b.c.SiteOwner
-		b.send(n)
-	}
-	return err
-}
-
 // may counts a notice against a limit of the day.
 func (b *bouncing) may(key string, limit int64) (bool, error) {
 	changes, ok := mayTell(&queue.Work{Entry: b.e, List: b.st.List(), State: b.st}, key, limit)
@@ -118,26 +129,34 @@ func (b *bouncing) send(n notice) {
 	b.o.Children = append(b.o.Children, queue.Child{Entry: n.entry(b.st.ID())})
 }
 
-func (b *bouncing) tellStorm(s score.Storm, e score.Event) error {
-	return b.owners(notice{
-		subject: fmt.Sprintf("%s: many bounces from %s", b.st.ID(), s.Domain),
-		text: fmt.Sprintf("Within an hour mail from %s to %d members at\n\n    %s\n\ncame back in the same way (%s). That many addresses do not die at once, so as\nlong as it goes on these bounces are not scored, and the points that members\ngot for them in the last hour were taken back.\n\nThe last report said:\n\n%s\n\nIf you know that the addresses are dead: qrunner member del, or the setting\nbounce_storm_percent.\n",
-			b.st.ID(), s.Members, s.Domain, s.Kind, e.Why),
+func (b *bouncing) tellStorm(ctx context.Context, s score.Storm, e score.Event) error {
+	return b.tellOwners(ctx, templates.AdminStorm, templates.Vars{
+		"receiver": s.Domain, "count": strconv.Itoa(s.Members), "kind": string(s.Kind), "reasons": e.Why,
 	})
 }
 
 // ofOwner takes a bounce of mail to an owner or moderator: it is not scored, and it is no
 // use to tell the owners.
-func (b *bouncing) ofOwner(m *lists.Member, e score.Event) error {
+func (b *bouncing) ofOwner(ctx context.Context, m *lists.Member, e score.Event) error {
 	if !e.Kind.Scored() {
 		b.say("ignored", "%s %s: %s", m.Role, m.Address, e.Kind)
 		return nil
 	}
 	b.say("bounced", "%s %s: %s: %s", m.Role, m.Address, e.Kind, e.Why)
-	return b.siteOwner("bounced-owner/"+short(m.Address.Key()), notice{
-		subject: fmt.Sprintf("%s: mail to %s %s comes back", b.st.ID(), m.Role, m.Address),
-		text:    fmt.Sprintf("Mail to a %s of %s came back:\n\n    %s\n    %s\n\nNothing was changed.\n", m.Role, b.st.ID(), m.Address, e.Why),
+	if b.c.SiteOwner.Null() {
+		return nil
+	}
+	text, err := b.c.Templates.Render(ctx, b.st.List(), templates.AdminOwnerBounces, "", templates.Vars{
+		"member": m.Address.String(), "role": string(m.Role), "reasons": e.Why,
 	})
+	if err != nil {
+		return err
+	}
+	may, err := b.may("bounced-owner/"+short(m.Address.Key()), 1)
+	if may {
+		b.send(notice{to: b.c.SiteOwner, subject: text.Subject, text: text.Body})
+	}
+	return err
 }
 
 // unrecognized passes on what came to the bounces address and is no bounce that we can

@@ -37,8 +37,8 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 	if !answerable(e, m) {
 		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil
 	}
-	if o := s.c.bounceAnswer(w, m); o != nil {
-		return o, nil
+	if o, err := s.c.bounceAnswer(ctx, w, m); o != nil || err != nil {
+		return o, err
 	}
 	a := read(w, m)
 	switch {

@@ -65,7 +65,9 @@ func (s *command) one(ctx context.Context, st *store.State, d decision, by strin
 	case lists.ActionAccept:
 		o = ReleaseHeld(held, d.post, by)
 	case lists.ActionReject:
-		o = RejectHeld(held, d.post, res.Reason, by)
+		if o, err = s.c.RejectHeld(ctx, st.List(), held, d.post, res.Reason, by); err != nil {
+			return nil, err
+		}
 	case lists.ActionDiscard:
 		o = DiscardHeld(held, d.post, by)
 	default:

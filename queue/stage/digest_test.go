@@ -106,24 +106,24 @@ func TestDigestOff(t *testing.T) {
 
 func TestDigestWhenItsTimeComes(t *testing.T) {
 	w := newWorld(t, liststest.Ant, "digest_send_at", "09:00", "admin_notify_pending", "no")
-	if o := w.conf.Due(w.state, liststest.Day().Add(48*time.Hour)); o != nil {
+	if o := w.due(w.conf, liststest.Day().Add(48*time.Hour)); o != nil {
 		t.Errorf("nothing waits: %+v", o)
 	}
 	w.process(w.entry("anne@example.org", digestPost(1))) // at 10:00
 	at := liststest.Day().Add(22 * time.Hour)
-	if o := w.conf.Due(w.state, at); o != nil {
+	if o := w.due(w.conf, at); o != nil {
 		t.Errorf("too early: %+v", o)
 	}
 	at = at.Add(61 * time.Minute)
-	o := w.conf.Due(w.state, at)
+	o := w.due(w.conf, at)
 	if o == nil || child(o, queue.Digest) == nil {
 		t.Fatalf("%+v", o)
 	}
 	w.commit(o)
-	if o := w.conf.Due(w.state, at.Add(time.Hour)); o != nil {
+	if o := w.due(w.conf, at.Add(time.Hour)); o != nil {
 		t.Errorf("twice: %+v", o)
 	}
-	if o := w.conf.Due(w.state, at.Add(13*time.Hour)); o == nil {
+	if o := w.due(w.conf, at.Add(13*time.Hour)); o == nil {
 		t.Error("a digest that could not be made is tried again")
 	}
 	e := child(o, queue.Digest)

@@ -1,20 +1,24 @@
 package stage
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/commands"
 	"qrunner/lists/store"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
 // Due is what time has brought about for a list: held posts that have expired, the daily
 // summary of those that wait. nil: nothing. What it changes makes the next call at the
 // same time answer nil.
-func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
+func (c Config) Due(ctx context.Context, st *store.State, now time.Time) (*queue.Outcome, error) {
 	o := &queue.Outcome{Event: "periodic"}
 	var waiting []store.HeldPost
 	expired := 0
@@ -33,8 +37,12 @@ func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
 		said = append(said, posts(expired)+" expired")
 	}
 	if len(waiting) > 0 && c.summaryDue(st, now) {
+		n, err := c.summary(ctx, st.List(), waiting, now)
+		if err != nil {
+			return nil, fmt.Errorf("summary of held posts: %w", err)
+		}
 		o.Changes = append(o.Changes, store.AddCount{Key: summaryKey, At: now, Until: now.Add(day)})
-		o.Children = append(o.Children, queue.Child{Entry: summary(st.List().ID, waiting, now)})
+		o.Children = append(o.Children, queue.Child{Entry: n.entry(st.ID())})
 		said = append(said, posts(len(waiting))+" held: summary to the moderators")
 	}
 	if child, mark, due := digestTime(st, now); due {
@@ -46,10 +54,10 @@ func (c Config) Due(st *store.State, now time.Time) *queue.Outcome {
 		said = append(said, "warnings or removals for bounces are due")
 	}
 	if len(o.Changes) == 0 {
-		return nil
+		return nil, nil
 	}
 	o.Reason = strings.Join(said, "; ")
-	return o
+	return o, nil
 }
 
 const summaryKey = "summary"
@@ -64,35 +72,38 @@ const mostListed = 50
 
 // summary is the mail to the moderators about what waits, the newest first: what is left
 // out is what they have read about before.
-func summary(id lists.ID, waiting []store.HeldPost, now time.Time) *queue.Entry {
+func (c Config) summary(ctx context.Context, l *lists.List, waiting []store.HeldPost, now time.Time) (notice, error) {
+	vars := templates.Vars{"count": strconv.Itoa(len(waiting))}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Waiting for a decision: %s to %s.\n\n", posts(len(waiting)), id)
-	b.WriteString("To decide about one, write to the address below it, with the decision as subject or as the first line:\n")
-	for i, c := range commands.Moderation {
-		fmt.Fprintf(&b, "%s%s", map[bool]string{true: "", false: ", "}[i == 0], c.Name)
-	}
-	b.WriteString(".\nEach address is good for one decision; keep it to yourself.\n\n")
-	for i := range waiting {
-		if i == mostListed {
-			fmt.Fprintf(&b, "... and %d older ones: qrunner held ls %s\n", len(waiting)-mostListed, id)
+	for i, p := range slices.Backward(waiting) {
+		if len(waiting)-i > mostListed {
+			vars["more"] = strconv.Itoa(i + 1)
 			break
 		}
-		p := waiting[len(waiting)-1-i]
-		fmt.Fprintf(&b, "%s  %s\n    From:    %s\n    Subject: %s\n    Why:     %s: %s\n", p.ID, p.Since.UTC().Format("2006-01-02 15:04 MST"), p.From, p.Subject, p.Rule, clip(p.Reason, shownLen))
-		if token := commands.Token(p); token != "" {
-			to := commands.ConfirmAddress(id, token)
-			if strings.Contains(to.Local(), "+") {
-				fmt.Fprintf(&b, "    To:      %s\n", to)
-			} else {
-				fmt.Fprintf(&b, "    To:      %s, with the line \"confirm %s\"\n", to, token)
-			}
-		}
-		b.WriteString("\n")
+		b.WriteString(listed(l.ID, p))
 	}
+	vars["data"] = strings.TrimRight(b.String(), "\n")
+	subject, text, err := c.says(ctx, l, templates.AdminPending, "", vars)
 	return notice{
-		subject: fmt.Sprintf("%s to %s: waiting for a moderator", posts(len(waiting)), id), text: b.String(),
-		sender: id.Bounces(), auto: "auto-generated", trace: "summary." + now.UTC().Format("20060102T150405.000000"),
-	}.entry(id)
+		subject: subject, text: text, sender: l.ID.Bounces(), auto: "auto-generated",
+		trace: "summary." + now.UTC().Format("20060102T150405.000000"),
+	}, err
+}
+
+// listed is a held post in the summary, in the words of mail headers: they are the same
+// in every language. A token that does not fit into the address stands in a line that
+// has to be in the answer.
+func listed(id lists.ID, p store.HeldPost) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n    From:    %s\n    Subject: %s\n    Rule:    %s: %s\n", p.ID, p.Since.UTC().Format("2006-01-02 15:04 MST"), p.From, p.Subject, p.Rule, clip(p.Reason, shownLen))
+	if token := commands.Token(p); token != "" {
+		to := commands.ConfirmAddress(id, token)
+		fmt.Fprintf(&b, "    To:      %s\n", to)
+		if !strings.Contains(to.Local(), "+") {
+			fmt.Fprintf(&b, "    confirm %s\n", token)
+		}
+	}
+	return b.String() + "\n"
 }
 
 func posts(n int) string {

@@ -51,7 +51,9 @@ func (c Config) hold(ctx context.Context, w *queue.Work, v lists.Verdict) (*queu
 	if err := c.tellPoster(ctx, w, o, p, v); err != nil {
 		return nil, fmt.Errorf("hold entry %s: %w", e.ID, err)
 	}
-	c.tellModerators(w, o, post)
+	if err := c.tellModerators(ctx, w, o, post); err != nil {
+		return nil, fmt.Errorf("hold entry %s: %w", e.ID, err)
+	}
 	return o, nil
 }
 

@@ -16,22 +16,21 @@ import (
 func (c Config) reject(ctx context.Context, w *queue.Work, v lists.Verdict) (*queue.Outcome, error) {
 	o := &queue.Outcome{Event: "rejected", Reason: v.String(), Verdict: &v}
 	m := message.Parse(w.Entry.Raw)
-	subject, text, err := c.says(ctx, w.List, templates.UserRejected, reads(w.List, w.Entry.Sender), templates.Vars{
-		"sender_email": w.Entry.Sender.String(), "subject": subject(m), "reasons": lines(cmp.Or(v.Notice, v.Reason)),
-	})
+	n, err := c.rejection(ctx, w.List, w.Entry, m, cmp.Or(v.Notice, v.Reason))
 	if err != nil {
 		return nil, fmt.Errorf("reject entry %s: %w", w.Entry.ID, err)
 	}
-	reply(w, o, answer(w.Entry, m, subject, text))
+	reply(w, o, n)
 	return o, nil
 }
 
 // rejection is the notice to the poster. It quotes nothing but the subject: a rejected
 // post may be forged.
-func rejection(e *queue.Entry, m *message.Message, why string) notice {
-	return answer(e, m, "Your message to "+string(e.List)+" was rejected", fmt.Sprintf(
-		"Your message to %s was not distributed.\n\nReason:  %s\nSubject: %s\n\nQuestions go to %s.\n",
-		e.List, lines(why), subject(m), e.List.Address(lists.SubOwner)))
+func (c Config) rejection(ctx context.Context, l *lists.List, e *queue.Entry, m *message.Message, why string) (notice, error) {
+	subject, text, err := c.says(ctx, l, templates.UserRejected, reads(l, e.Sender), templates.Vars{
+		"sender_email": e.Sender.String(), "subject": subject(m), "reasons": lines(why),
+	})
+	return answer(e, m, subject, text), err
 }
 
 func subject(m *message.Message) string { return shown(message.DecodeHeader(m.Get("Subject"))) }

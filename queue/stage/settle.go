@@ -43,15 +43,19 @@ func ReleaseHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
 	return o
 }
 
-// RejectHeld sends a held post back to its poster with a reason. A person asked for it, so
-// no limit of the day applies.
-func RejectHeld(e *queue.Entry, p store.HeldPost, why, by string) *queue.Outcome {
+// RejectHeld sends a held post of list l back to its poster with a reason, in the
+// poster's language. A person asked for it, so no limit of the day applies.
+func (c Config) RejectHeld(ctx context.Context, l *lists.List, e *queue.Entry, p store.HeldPost, why, by string) (*queue.Outcome, error) {
 	o := settled(e, p, "rejected", "rejected by "+by+": "+why)
 	o.Changes = append(o.Changes, unseen(e))
 	if m := message.Parse(e.Raw); answerable(e, m) {
-		o.Children = []queue.Child{{Entry: rejection(e, m, why).entry(e.List)}}
+		n, err := c.rejection(ctx, l, e, m, why)
+		if err != nil {
+			return nil, fmt.Errorf("reject held post %s: %w", p.ID, err)
+		}
+		o.Children = []queue.Child{{Entry: n.entry(e.List)}}
 	}
-	return o
+	return o, nil
 }
 
 // DiscardHeld drops a held post.

@@ -129,7 +129,10 @@ func TestHeldPost(t *testing.T) {
 	})
 	t.Run("reject", func(t *testing.T) {
 		w, e := hold(t)
-		o := RejectHeld(e, w.state.Held()[0], "too loud\r\nBcc: x@y.org", "mona")
+		o, err := w.conf.RejectHeld(t.Context(), w.state.List(), e, w.state.Held()[0], "too loud\r\nBcc: x@y.org", "mona")
+		if err != nil {
+			t.Fatal(err)
+		}
 		w.commit(o)
 		n := child(o, queue.Virgin)
 		if n == nil || len(w.state.Held()) != 0 {

@@ -76,8 +76,8 @@ func (t *Tasks) list(ctx context.Context, id lists.ID) error {
 	if err != nil {
 		return fmt.Errorf("read list: %w", err)
 	}
-	if t.Stage.Due(st, t.Clock()) == nil {
-		return nil
+	if o, err := t.Stage.Due(ctx, st, t.Clock()); o == nil {
+		return err
 	}
 	h, err := t.Store.TryLock(ctx, id, "periodic work")
 	if errors.Is(err, locking.ErrHeld) {
@@ -100,9 +100,9 @@ func (t *Tasks) work(ctx context.Context, h *store.Holder) error {
 	if err := t.Spool.Recover(ctx, h); err != nil {
 		return fmt.Errorf("recover list: %w", err)
 	}
-	o := t.Stage.Due(h.State(), t.Clock())
+	o, err := t.Stage.Due(ctx, h.State(), t.Clock())
 	if o == nil {
-		return nil
+		return err
 	}
 	a := t.Spool.NewAttempt(h)
 	if err := a.Add(ctx, nil, o); err != nil {

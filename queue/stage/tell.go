@@ -2,7 +2,7 @@ package stage
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"qrunner/lists"
@@ -60,17 +60,22 @@ const mostAttached = 256 << 10
 
 // tellModerators sends the notice that they can answer, where the list wants one for each
 // post. Beyond the day's share the summary has to do.
-func (c Config) tellModerators(w *queue.Work, o *queue.Outcome, p store.HeldPost) {
+func (c Config) tellModerators(ctx context.Context, w *queue.Work, o *queue.Outcome, p store.HeldPost) error {
 	set := w.List.Settings
 	if !set.Bool("admin_immed_notify") || !c.hasOwners(w.List) {
-		return
+		return nil
 	}
 	changes, ok := mayTell(w, "moderators", set.Int("max_admin_notices_per_day"))
 	if !ok {
-		return
+		return nil
+	}
+	n, err := c.request(ctx, w, p)
+	if err != nil {
+		return err
 	}
 	o.Changes = append(o.Changes, changes...)
-	o.Children = append(o.Children, queue.Child{Entry: request(w, p).entry(w.List.ID)})
+	o.Children = append(o.Children, queue.Child{Entry: n.entry(w.List.ID)})
+	return nil
 }
 
 // hasOwners reports whether anybody would get mail for the owners.
@@ -78,22 +83,19 @@ func (c Config) hasOwners(l *lists.List) bool {
 	return !c.SiteOwner.Null() || l.Roster.Count(lists.RoleOwner)+l.Roster.Count(lists.RoleModerator) > 0
 }
 
-// request is the notice of one held post.
-func request(w *queue.Work, p store.HeldPost) notice {
+// request is the notice of one held post. The token leads the subject, so that an answer
+// carries it whatever a template makes of the rest; the marker leads the text.
+func (c Config) request(ctx context.Context, w *queue.Work, p store.HeldPost) (notice, error) {
 	id, token := w.List.ID, commands.Token(p)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nA post to %s waits for your decision.\n\n", commands.Marker, id)
-	fmt.Fprintf(&b, "    From:    %s\n    Subject: %s\n    Size:    %d octets\n    Why:     %s: %s\n    Held as: %s\n\n", p.From, p.Subject, p.Size, p.Rule, p.Reason, p.ID)
-	b.WriteString("To decide, answer with one of these on a line of its own, at the very top:\n\n")
-	for _, c := range commands.Moderation {
-		fmt.Fprintf(&b, "    %-16s - %s\n", c.Name, c.Doc)
-	}
-	fmt.Fprintf(&b, "\nThe address that your answer goes to is good for one decision; keep it to yourself.\nThe post is attached.\n")
+	subject, text, err := c.says(ctx, w.List, templates.AdminActionPost, "", templates.Vars{
+		"sender_email": p.From, "subject": p.Subject, "reasons": lines(p.Rule + ": " + p.Reason), "held_id": p.ID,
+		"size": strconv.FormatInt(p.Size, 10), "token": token,
+	})
 	return notice{
-		subject: fmt.Sprintf("confirm %s: post to %s from %s", token, id, p.From), text: b.String(),
+		subject: "confirm " + token + ": " + subject, text: commands.Marker + "\n\n" + text,
 		replyTo: commands.ConfirmAddress(id, token), sender: id.Bounces(), auto: "auto-generated",
 		attach: attached(w), trace: w.Entry.Trace,
-	}
+	}, err
 }
 
 // attached is the post as moderators see it: without a password that was in it.

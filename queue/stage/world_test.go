@@ -131,6 +131,16 @@ func (w *world) commit(o *queue.Outcome) {
 	}
 }
 
+// due is what time has brought about; nil: nothing.
+func (w *world) due(c Config, at time.Time) *queue.Outcome {
+	w.t.Helper()
+	o, err := c.Due(context.Background(), w.state, at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return o
+}
+
 // sent is the fan-out among the children; nil if there is none.
 func sent(o *queue.Outcome) *queue.Fanout {
 	for _, c := range o.Children {

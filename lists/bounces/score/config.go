@@ -15,7 +15,16 @@ type Config struct {
 	Interval      time.Duration // bounce_you_are_disabled_warnings_interval
 	Storm         int64         // bounce_storm_percent
 	Probes        bool          // verp_probes
+	Complaint     string        // bounce_complaint_action: one of the Complaint... below
 }
+
+// What a complaint leads to. Disable: the member is told, and gets mail again by
+// answering; nothing more follows. Unsubscribe: removed after StormWindow.
+const (
+	ComplaintNone        = "none"
+	ComplaintDisable     = "disable"
+	ComplaintUnsubscribe = "unsubscribe"
+)
 
 // FromSettings reads a list's settings. Settings were checked when they were set; one
 // that cannot be read all the same counts as zero, and a threshold of zero as never.
@@ -33,6 +42,7 @@ func FromSettings(s *lists.Settings) Config {
 		Soft: points("bounce_soft_points"), Expired: points("bounce_expired_points"),
 		Warnings: int(s.Int("bounce_you_are_disabled_warnings")), Interval: span("bounce_you_are_disabled_warnings_interval"),
 		Storm: s.Int("bounce_storm_percent"), Probes: s.Bool("verp_probes"),
+		Complaint: s.Text("bounce_complaint_action"),
 	}
 }
 

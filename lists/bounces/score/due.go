@@ -19,6 +19,10 @@ func (c Config) Due(r Record, now time.Time, posts uint64) Act {
 		if c.Past(r, now, posts) {
 			return Drop
 		}
+	case r.Complained(): // one notice is enough for who calls them spam
+		if c.Complaint == ComplaintUnsubscribe && r.Warned == 0 && now.Sub(r.Disabled) >= StormWindow {
+			return Remove
+		}
 	case c.Warnings == 0 || r.Warned == 0:
 		if now.Sub(r.Disabled) < StormWindow {
 			return Nothing

@@ -21,12 +21,16 @@ const (
 	Expired Kind = "expired"
 	// Policy: the message, its sender or our host was refused. Weighs nothing.
 	Policy Kind = "policy"
-	// Complaint: somebody called the copy spam. Weighs nothing.
+	// Complaint: somebody called the copy spam. Weighs nothing; Config.Complaint says what
+	// follows.
 	Complaint Kind = "complaint"
 )
 
 // Scored reports whether the kind weighs anything.
 func (k Kind) Scored() bool { return k == Hard || k == Soft || k == Expired }
+
+// Storms reports whether bounces of the kind can make a storm: they lead to something.
+func (k Kind) Storms() bool { return k.Scored() || k == Complaint }
 
 // Event is one bounce of one member.
 type Event struct {
@@ -41,6 +45,9 @@ type Event struct {
 	Why string
 	// Probe: it is a probe that came back.
 	Probe bool
+	// Ours: the report is about a copy that this list sent, as far as that can be seen. A
+	// complaint about anything else is noted only.
+	Ours bool
 }
 
 // FromResult is the event that a detector's result makes; false if it makes none: a

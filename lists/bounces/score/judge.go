@@ -3,6 +3,8 @@ package score
 import (
 	"fmt"
 	"time"
+
+	"qrunner/lists/mailaddr"
 )
 
 // Act is what the caller has to carry out, and then to note with Carried.
@@ -61,6 +63,12 @@ func (c Config) Judge(r Record, e Event, storm bool) (Record, Step, Act) {
 		if r.Refused = r.Refused.next(e); r.Refused.due(e.At) {
 			act = Show
 		}
+	case e.Kind == Complaint && e.Ours && c.actsOnComplaints():
+		r, _ = c.add(r, e, storm)
+		act = Disable
+		if storm {
+			s.Why, act = clip("nothing is done, many complain alike: "+s.Why), Nothing
+		}
 	case e.Kind.Scored():
 		r, s.Points = c.add(r, e, storm)
 		switch {
@@ -76,6 +84,13 @@ func (c Config) Judge(r Record, e Event, storm bool) (Record, Step, Act) {
 	s.Score = r.Score
 	return r, s, act
 }
+
+func (c Config) actsOnComplaints() bool {
+	return c.Complaint == ComplaintDisable || c.Complaint == ComplaintUnsubscribe
+}
+
+// Complained reports whether delivery was disabled for a complaint.
+func (r Record) Complained() bool { return !r.Disabled.IsZero() && r.Kind == Complaint }
 
 // add gives points: the day's heaviest bounce counts, the others of the day do not.
 func (c Config) add(r Record, e Event, storm bool) (Record, Points) {
@@ -115,7 +130,13 @@ func (c Config) Carried(r Record, a Act, at time.Time) (Record, Step) {
 	case Disable:
 		r.Disabled = at
 		s.What, s.Why = Disabled, fmt.Sprintf("threshold %s", c.Threshold)
-		if c.Warnings > 0 {
+		switch {
+		case r.Complained() && c.Complaint == ComplaintUnsubscribe:
+			s.Why = "a complaint; to be removed in an hour"
+		case r.Complained():
+			r.Warned, r.Notice = 1, at
+			s.Why = "a complaint"
+		case c.Warnings > 0:
 			r.Warned, r.Notice = 1, at
 			s.Why += fmt.Sprintf("; notice 1 of %d", c.Warnings)
 		}
@@ -125,6 +146,9 @@ func (c Config) Carried(r Record, a Act, at time.Time) (Record, Step) {
 	case Remove:
 		r.Removed = at
 		s.What, s.Why = Removed, fmt.Sprintf("disabled since %s, %d notices without an answer", r.Disabled.UTC().Format(time.DateOnly), r.Warned)
+		if r.Complained() {
+			s.Why = "the member has complained"
+		}
 	case Show:
 		r.Refused.Shown = true
 		s.What, s.Why = Shown, fmt.Sprintf("%d posts in a row refused for policy since %s; the member stays", r.Refused.Count, r.Refused.First.UTC().Format(time.DateOnly))
@@ -136,6 +160,12 @@ func (c Config) Carried(r Record, a Act, at time.Time) (Record, Step) {
 // Clear is the record after the member has proved that he gets mail.
 func Clear(r Record, why string, at time.Time) (Record, Step) {
 	return Record{Address: r.Address, Seen: at, Post: r.Post, Digest: r.Digest}, Step{At: at, What: Enabled, Points: -r.Score, Why: clip(why)}
+}
+
+// Begin is the record of a member whose delivery was disabled for bounces before
+// anything was known of them: by an import, or by hand. Notices begin with it.
+func Begin(a mailaddr.Address, at time.Time) (Record, Step) {
+	return Record{Address: a, Seen: at, Disabled: at}, Step{At: at, What: Disabled, Why: "it was disabled for bounces before; notices begin"}
 }
 
 func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }

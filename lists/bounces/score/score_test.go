@@ -304,6 +304,7 @@ func TestAppend(t *testing.T) {
 
 func TestFromSettings(t *testing.T) {
 	want := defaults()
+	want.Complaint = ComplaintDisable
 	if d := cmp.Diff(want, FromSettings(lists.Resolve())); d != "" {
 		t.Error(d)
 	}
