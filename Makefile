@@ -2,9 +2,10 @@
 GO      ?= go
 PKGS    ?= ./...
 FUZZ    ?= 10s
+SOAK    ?= 10m
 SHELL   := /bin/bash
 
-.PHONY: build test lint unit bench fuzz deps test-nfs explore
+.PHONY: build test lint unit bench fuzz deps soak test-nfs explore
 
 build:            ## the static binary, bin/qrunner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/qrunner ./cmd/qrunner
@@ -22,6 +23,9 @@ lint:             ## formatting, vet, staticcheck, a tidy go.mod
 
 unit:             ## all tests, with the race detector and in random order; more seeds
 	GO="$(GO)" .ci/unit $(PKGS)
+
+soak:             ## two real daemons, killed, paused and restarted under load, for SOAK (default 10m)
+	SOAK=$(SOAK) $(GO) test -count=1 -timeout 5h -v -run '^TestSoak$$' ./cmd/qrunner/e2e
 
 test-nfs:         ## as root: the locks on real kernel NFS, with faults (docs/locking.md)
 	.ci/nfs/run full
