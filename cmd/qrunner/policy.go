@@ -14,7 +14,7 @@ import (
 func (h *house) stages() stage.Config {
 	return stage.Config{
 		Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster, Templates: h.texts,
-		DMARC: h.auth.dmarc, Authority: h.auth.authority,
+		DMARC: h.auth.dmarc, Authority: h.auth.authority, Directory: h.directory,
 	}
 }
 
@@ -25,6 +25,26 @@ func (h *house) roster(ctx context.Context, id lists.ID) (lists.Roster, error) {
 		return nil, err
 	}
 	return st.List().Roster, nil
+}
+
+// directory is the lists of a domain now. One that cannot be read is left out.
+func (h *house) directory(ctx context.Context, domain string) ([]*lists.List, error) {
+	ids, err := h.store.Lists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []*lists.List
+	for _, id := range ids {
+		if id == lists.Site || id.Domain() != domain {
+			continue
+		}
+		if st, err := h.store.Read(ctx, id); err == nil {
+			out = append(out, st.List())
+		} else if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return out, nil
 }
 
 // tasks does the lists' periodic work until ctx ends.

@@ -2,7 +2,7 @@ package stage
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/commands"
@@ -30,28 +30,47 @@ type asked struct {
 // Process implements queue.Processor.
 func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error) {
 	e := w.Entry
-	if e.Target.Sub != lists.SubConfirm && e.Target.Sub != lists.SubRequest {
-		return nobody(fmt.Sprintf("nothing is done with mail to %s yet", e.Target.Address())), nil
-	}
 	m := message.Parse(e.Raw)
-	if !answerable(e, m) {
+	if e.Target.List == lists.Site || !answerable(e, m) || automatic(m) {
 		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil
 	}
-	if o, err := s.c.bounceAnswer(ctx, w, m); o != nil || err != nil {
-		return o, err
+	if e.Target.Sub != lists.SubConfirm && e.Target.Sub != lists.SubRequest {
+		return s.verbs(ctx, w, m)
+	}
+	if o := s.c.bounceAnswer(w, m); o != nil {
+		return o, nil
 	}
 	a := read(w, m)
-	switch {
-	case a.token == "" && !a.password:
-		return nobody("there is neither a token nor a password in it, and no other command is known yet"), nil
-	case a.token != "" && !a.known && !a.password:
-		return unchanged(w, a, "This was decided already, or it has expired: the post that it is about does not wait any more."), nil
+	if p, ok := a.request(w); ok {
+		return s.decideRequest(ctx, w, a, p)
+	}
+	if !a.known && !(a.password && len(a.calls) > 0) {
+		return s.verbs(ctx, w, m)
 	}
 	todo, why := a.decide(w.State)
 	if why != "" {
 		return unchanged(w, a, why), nil
 	}
 	return s.carryOut(ctx, w, a, todo)
+}
+
+// automatic reports the marks that programs put on their answers, beside those of RFC 3834
+// that answerable knows.
+func automatic(m *message.Message) bool {
+	for _, f := range []string{
+		"X-Auto-Response-Suppress", "X-Autoreply", "X-Autorespond", "X-Autoresponder", "X-Auto-Response-From",
+		"X-Autoreply-From", "X-Mail-Autoreply", "X-Vacation", "Vacation-Message", "X-BeenThere",
+	} {
+		if v := strings.ToLower(strings.TrimSpace(m.Get(f))); v != "" && v != "none" && v != "no" {
+			return true
+		}
+	}
+	switch strings.ToLower(m.Get("Precedence")) {
+	case "auto_reply", "auto-reply", "autoreply":
+		return true
+	}
+	media := m.ContentType().Media
+	return media == "multipart/report" || media == "message/delivery-status"
 }
 
 // read finds out what a mail asks for and what proves the right to.

@@ -147,7 +147,7 @@ func TestAnswersAreFound(t *testing.T) {
 func TestReasonIsWhole(t *testing.T) {
 	w, post, _ := heldWorld(t, zedPost)
 	o := w.process(w.mail(lists.SubConfirm, commands.Token(post), monas("reject: this is off topic, and\nmuch too long\n\nMona\n")))
-	if n := child(o, queue.Virgin); n == nil || !strings.Contains(string(n.Raw), "\r\nthis is off topic, and much too long\r\n") {
+	if n := child(o, queue.Virgin); n == nil || !strings.Contains(string(n.Raw), "Reason:  this is off topic, and much too long\r\n") {
 		t.Errorf("%s", n.Raw)
 	}
 }
@@ -161,7 +161,7 @@ func TestTokenIsGoodOnce(t *testing.T) {
 	e := w.mail(lists.SubConfirm, commands.Token(post), monas("discard\n"))
 	e.Sender = "nils@example.org"
 	o := w.process(e)
-	if n := notices(o)["nils@example.org"]; o.Event != "refused" || n == nil || !strings.Contains(string(n.Raw), "decided already") || len(o.Children) != 1 {
+	if n := notices(o)["nils@example.org"]; o.Event != "refused" || n == nil || !strings.Contains(string(n.Raw), "done already") || len(o.Children) != 1 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -180,11 +180,11 @@ func TestWhoMayModerate(t *testing.T) {
 		want string
 	}{
 		{"wrong token", w.mail(lists.SubConfirm, wrong, monas("accept\n")), "refused"},
-		{"no token", w.mail(lists.SubConfirm, "", monas("accept\n")), "shunted"},
-		{"id without password", w.mail(lists.SubRequest, "", monas("accept "+post.ID+"\n")), "shunted"},
-		{"wrong password", w.mail(lists.SubRequest, "", "Approved: secret\n"+monas("accept "+post.ID+"\n")), "shunted"},
+		{"no token", w.mail(lists.SubConfirm, "", monas("accept\n")), "refused"},
+		{"id without password", w.mail(lists.SubRequest, "", monas("accept "+post.ID+"\n")), "refused"},
+		{"wrong password", w.mail(lists.SubRequest, "", "Approved: secret\n"+monas("accept "+post.ID+"\n")), "refused"},
 		{"password, no id", w.mail(lists.SubRequest, "", "Approved: s3cret\n"+monas("accept\n")), "refused"},
-		{"other addresses", w.mail(lists.SubJoin, "", monas("accept\n")), "shunted"},
+		{"other addresses", w.mail(lists.SubJoin, "", monas("accept\n")), "pending"},
 	} {
 		if o := w.process(tc.e); o.Event != tc.want || len(w.state.Held()) != 1 {
 			t.Errorf("%s: %+v", tc.name, o)

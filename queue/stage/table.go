@@ -25,6 +25,9 @@ type Config struct {
 	// Others gives the roster of another list of the site (lists.ErrNoList if there is
 	// none), for rules that name one; nil: no list is known but the post's own.
 	Others func(context.Context, lists.ID) (lists.Roster, error)
+	// Directory gives the lists of a mail domain, for whoever asks what there are; nil: only
+	// the list itself is known.
+	Directory func(ctx context.Context, domain string) ([]*lists.List, error)
 	// DMARC tells what domains publish; nil: nothing.
 	DMARC lists.DMARC
 	// Authority checks and makes signatures; nil: nobody does.

@@ -1,0 +1,82 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"qrunner/lists"
+	"qrunner/lists/commands"
+	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
+	"qrunner/lists/templates"
+	"qrunner/queue"
+)
+
+// Carry makes an outcome of what the workflow of membership decided at a desk: the changes,
+// and the notices as mails from templates. The desk's trace names them.
+func (c Config) Carry(ctx context.Context, d subscribe.Desk, res subscribe.Result) (*queue.Outcome, error) {
+	o := &queue.Outcome{Event: res.Event, Reason: res.Reason, Changes: res.Changes}
+	w := &queue.Work{Entry: &queue.Entry{Envelope: queue.Envelope{Received: d.At, Trace: d.Trace}}, List: d.State.List(), State: d.State}
+	for _, one := range res.Notices {
+		if one.To.Null() {
+			if !c.hasOwners(w.List) {
+				continue
+			}
+			counts, ok := mayTell(w, "moderators", w.List.Settings.Int("max_admin_notices_per_day"))
+			if !ok {
+				continue
+			}
+			var err error
+			if w.State, err = w.State.With(d.At, counts...); err != nil {
+				return nil, fmt.Errorf("count a notice: %w", err)
+			}
+			o.Changes = append(o.Changes, counts...)
+		}
+		n, err := c.membership(ctx, w.List, one)
+		if err != nil {
+			return nil, err
+		}
+		n.trace = d.Trace
+		o.Children = append(o.Children, queue.Child{Entry: n.entry(w.List.ID)})
+	}
+	return o, nil
+}
+
+// membership is a notice about who is a member. Answers that bring a token back go to an
+// address of their own; the envelope sender is another, where programs answer to. A
+// moderator's answer has his words above the marker.
+func (c Config) membership(ctx context.Context, l *lists.List, one subscribe.Notice) (notice, error) {
+	n := notice{to: one.To, sender: l.ID.Bounces(), auto: "auto-generated"}
+	vars := templates.Vars{}
+	maps.Copy(vars, one.Vars)
+	for name, v := range vars {
+		vars[name] = lines(v)
+	}
+	if one.Token != "" {
+		n.replyTo = commands.ConfirmAddress(l.ID, one.Token)
+		vars["token"], vars["confirm_email"] = one.Token, string(n.replyTo)
+	}
+	var err error
+	if n.subject, n.text, err = c.says(ctx, l, one.Template, one.Lang, vars); err != nil {
+		return n, err
+	}
+	switch {
+	case one.Decide:
+		n.subject, n.text = "confirm "+one.Token+": "+n.subject, commands.Marker+"\n\n"+n.text
+	case one.Token != "":
+		n.subject += " (confirm " + one.Token + ")"
+	}
+	return n, nil
+}
+
+// overdue are the changes that close requests whose time is over.
+func overdue(st *store.State, now time.Time) (out []store.Change) {
+	for _, p := range st.Pendings() {
+		if !p.Until.After(now) {
+			out = append(out, store.ClosePending{ID: p.ID})
+		}
+	}
+	return out
+}
