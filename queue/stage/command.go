@@ -37,8 +37,8 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 	if e.Target.Sub != lists.SubConfirm && e.Target.Sub != lists.SubRequest {
 		return s.verbs(ctx, w, m)
 	}
-	if o := s.c.bounceAnswer(w, m); o != nil {
-		return o, nil
+	if o, err := s.c.bounceAnswer(ctx, w, m); o != nil || err != nil {
+		return o, err
 	}
 	a := read(w, m)
 	if p, ok := a.request(w); ok {

@@ -147,7 +147,7 @@ func TestAnswersAreFound(t *testing.T) {
 func TestReasonIsWhole(t *testing.T) {
 	w, post, _ := heldWorld(t, zedPost)
 	o := w.process(w.mail(lists.SubConfirm, commands.Token(post), monas("reject: this is off topic, and\nmuch too long\n\nMona\n")))
-	if n := child(o, queue.Virgin); n == nil || !strings.Contains(string(n.Raw), "Reason:  this is off topic, and much too long\r\n") {
+	if n := child(o, queue.Virgin); n == nil || !strings.Contains(string(n.Raw), "\r\nthis is off topic, and much too long\r\n") {
 		t.Errorf("%s", n.Raw)
 	}
 }
