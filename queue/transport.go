@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 )
 
@@ -57,6 +58,13 @@ type Transaction struct {
 	// UTF8 asks for SMTPUTF8; where the smarthost lacks it, each recipient is
 	// answered 550 5.6.7 in phase mail without being tried (RFC 6531 §3.2).
 	UTF8 bool
+}
+
+// Copier makes the copies of a fan-out that differ. Any goroutine may use it.
+type Copier interface {
+	// Copy makes the message for one recipient, with CRLF line ends. It is good until
+	// the next call with the same scratch, which the caller keeps for nothing else.
+	Copy(scratch *[]byte, r lists.Recipient) ([]byte, error)
 }
 
 // Conn is one connection to the smarthost, used by one goroutine at a time.

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"qrunner/lists"
@@ -95,28 +94,4 @@ func dkimResult(v dkim.Verification) authres.Result {
 		}
 	}
 	return r
-}
-
-// signers are the keys that a list signs with, in the order of its setting.
-func (a *Authority) signers(ctx context.Context, l *lists.List) ([]dkim.Signer, error) {
-	domain := l.Settings.Text("dkim_domain")
-	if domain == "" {
-		if l.ID == lists.Site {
-			return nil, nil // it has no domain of its own
-		}
-		domain = l.ID.Domain()
-	}
-	var out []dkim.Signer
-	for _, selector := range strings.Fields(l.Settings.Text("dkim_selectors")) {
-		n, err := keys.ParseName(domain, selector)
-		if err != nil {
-			return nil, fmt.Errorf("sign: %w: %w", lists.ErrTrouble, err)
-		}
-		s, err := a.keys.Signer(ctx, n)
-		if err != nil {
-			return nil, fmt.Errorf("sign: %w: %w", lists.ErrTrouble, err)
-		}
-		out = append(out, s)
-	}
-	return out, nil
 }

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"qrunner/lists/mailaddr"
-	"qrunner/lists/message"
 )
 
 // Vars are the variables that stand for a recipient's values, with Mailman's names.
@@ -53,11 +53,15 @@ const maxValue = 320
 
 // line makes a name fit for a line of text.
 func line(s string) string {
-	s = strings.TrimSpace(message.OneLine(s))
 	if len(s) > maxValue {
-		s = strings.ToValidUTF8(s[:maxValue], "")
+		s = s[:maxValue]
 	}
-	return s
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "")))
 }
 
 // variable is $name, ${name} or $$.

@@ -47,6 +47,7 @@ type claim struct {
 	rcpts []lists.Recipient // of the range
 	raw   []byte            // for the wire
 	utf8  bool              // its header needs SMTPUTF8
+	own   queue.Copier      // nil: all get raw
 	msgid string
 	tally *tally
 

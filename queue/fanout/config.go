@@ -3,6 +3,7 @@ package fanout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -24,6 +25,9 @@ type Config struct {
 	// Roster gives a list's people as they are now; at a retry, members who have
 	// left get nothing more. While it fails they are deferred.
 	Roster func(ctx context.Context, id lists.ID) (lists.Roster, error)
+	// Copies makes the copies of a fan-out that differ (nil, and no error: they are all
+	// alike); its errors leave the fan-out for later.
+	Copies func(ctx context.Context, f *queue.Fanout) (queue.Copier, error)
 	// Put makes an entry in a queue, for notices to the site owner.
 	Put func(ctx context.Context, e *queue.Entry) (queue.ID, error)
 	// Trace gets one event per recipient; nil for none. It must not block.
@@ -62,6 +66,14 @@ func (c Config) withDefaults() Config {
 	c.Drain = cmp.Or(c.Drain, 30*time.Second)
 	c.Slice = cmp.Or(c.Slice, 10*time.Second)
 	c.Lifetime = cmp.Or(c.Lifetime, 300*time.Second)
+	if c.Copies == nil {
+		c.Copies = func(_ context.Context, f *queue.Fanout) (queue.Copier, error) {
+			if f.Copies.Differ() {
+				return nil, errors.New("nobody here can make copies that differ")
+			}
+			return nil, nil
+		}
+	}
 	if c.Trace == nil {
 		c.Trace = func(context.Context, trace.Event) {}
 	}

@@ -21,7 +21,7 @@ import (
 func (c *claim) deliver(ctx context.Context, numbers []int) (tail []record, all bool, err error) {
 	c.prepare()
 	size := c.s.c.Transport.MaxRecipients()
-	if c.fan.VERP {
+	if c.fan.VERP || c.own != nil {
 		size = 1
 	}
 	j := plan(numbers, max(size, 1), func(n int) bool { return c.rcpt(n).Address.ASCII() })
@@ -83,6 +83,7 @@ func (c *claim) flightContext(ctx context.Context) (context.Context, context.Can
 func (c *claim) connection(ctx, flight context.Context, j *jobs, last chan<- []record) error {
 	var results []record
 	var conn queue.Conn
+	var scratch []byte
 	for {
 		job, more := j.next(ctx)
 		if !more && len(results) == 0 {
@@ -101,7 +102,7 @@ func (c *claim) connection(ctx, flight context.Context, j *jobs, last chan<- []r
 			return nil
 		}
 		var replies []queue.Reply
-		if conn, replies, err = c.transaction(ctx, flight, job); err != nil {
+		if conn, replies, err = c.transaction(ctx, flight, job, &scratch); err != nil {
 			return err // never begun: the claim's quit line says so
 		}
 		if r := replies[0]; r.Code == 0 && retry.Judge(r, retry.Facts{}) == retry.Site {
@@ -135,7 +136,11 @@ const fresh = time.Second
 
 // transaction sends the message to the recipients of one job. The caller gives the
 // connection back, unless there is an error.
-func (c *claim) transaction(ctx, flight context.Context, job []int) (queue.Conn, []queue.Reply, error) {
+func (c *claim) transaction(ctx, flight context.Context, job []int, scratch *[]byte) (queue.Conn, []queue.Reply, error) {
+	t, err := c.envelope(job, scratch)
+	if err != nil {
+		return nil, nil, err
+	}
 	asked := time.Now()
 	conn, err := c.s.c.Transport.Acquire(ctx)
 	if err != nil {
@@ -151,7 +156,7 @@ func (c *claim) transaction(ctx, flight context.Context, job []int) (queue.Conn,
 		conn.Release()
 		return nil, nil, fmt.Errorf("claim before transaction: %w", err)
 	}
-	replies := conn.Send(flight, c.envelope(job))
+	replies := conn.Send(flight, t)
 	if len(replies) != len(job) {
 		conn.Release()
 		return nil, nil, fmt.Errorf("transport gave %d replies for %d recipients", len(replies), len(job))
@@ -159,8 +164,8 @@ func (c *claim) transaction(ctx, flight context.Context, job []int) (queue.Conn,
 	return conn, replies, nil
 }
 
-// envelope makes the transaction of a job.
-func (c *claim) envelope(job []int) *queue.Transaction {
+// envelope makes the transaction of a job, in scratch where the copy is one of its own.
+func (c *claim) envelope(job []int, scratch *[]byte) (*queue.Transaction, error) {
 	t := &queue.Transaction{Sender: c.fan.Bounces, Raw: c.raw, Recipients: make([]mailaddr.Address, len(job))}
 	for i, n := range job {
 		t.Recipients[i] = c.rcpt(n).Address
@@ -171,7 +176,13 @@ func (c *claim) envelope(job []int) *queue.Transaction {
 		t.Sender = mailaddr.EncodeVERP(c.fan.Bounces, r.Address, uint64(r.Member))
 	}
 	t.UTF8 = t.UTF8 || !t.Sender.ASCII() || c.utf8
-	return t
+	if c.own != nil {
+		var err error
+		if t.Raw, err = c.own.Copy(scratch, c.rcpt(job[0])); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // plainHeader reports whether the header is ASCII: then it needs no SMTPUTF8,

@@ -41,6 +41,9 @@ func (c *claim) work(ctx context.Context, r *result) (record, error) {
 	if err := c.roster(ctx); err != nil {
 		return record{}, err
 	}
+	if c.own, err = c.s.c.Copies(ctx, fan); err != nil {
+		return record{}, err
+	}
 	defer c.release()
 	tail, finished, err := c.deliver(ctx, c.tally.open(c.s.time.now().Add(c.slack())))
 	if err == nil && !finished {
