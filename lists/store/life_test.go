@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
@@ -161,7 +162,14 @@ func testDeathBeforeTheTombstoneThenCreate(t *testing.T, w *world) {
 	w.read(a)
 }
 
-func TestResolve(t *testing.T) { onEach(t, testResolve) }
+// In a bubble, since unknown addresses wait for a listing that others share.
+func TestResolve(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		synctest.Test(t, func(t *testing.T) {
+			testResolve(t, w)
+		})
+	})
+}
 
 func testResolve(t *testing.T, w *world) {
 	a, b := w.host("a"), w.host("b")

@@ -4,24 +4,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
-	"qrunner/locking/site"
 )
 
 // namesAge is how old what a positive answer rests on may be. Mail to a list that
 // was deleted meanwhile is shunted, not lost.
 const namesAge = 2 * time.Second
-
-// names is the last listing of the lists' folders.
-type names struct {
-	mu  sync.Mutex // never held across a call to the share
-	ids []lists.ID
-	at  time.Time
-}
 
 // Resolve says what a recipient address means: a list's address or one of its
 // sub-addresses; or, for postmaster and abuse at the domain of a list, the owner of
@@ -42,18 +33,18 @@ func (s *Store) resolve(ctx context.Context, a mailaddr.Address) (lists.Target, 
 			return t, err
 		}
 	}
-	ids, err := s.fresh()
+	l, err := s.fresh(ctx)
 	if err != nil {
 		return lists.Target{}, err
 	}
-	if t, ok, err := s.match(ctx, all, ids); ok || err != nil {
+	if t, ok, err := s.match(ctx, all, l.ids); ok || err != nil {
 		return t, err
 	}
-	if isPostmaster(a) && hasDomain(ids, a.Domain()) {
+	if isPostmaster(a) && hasDomain(l.ids, a.Domain()) {
 		return lists.Target{List: lists.Site, Sub: lists.SubOwner}, nil
 	}
-	if _, err := site.Check(ctx, s.FS); err != nil {
-		return lists.Target{}, err
+	if l.site != nil {
+		return lists.Target{}, l.site
 	}
 	return lists.Target{}, lists.ErrNoList
 }
@@ -72,28 +63,6 @@ func (s *Store) match(ctx context.Context, all []lists.Target, ids []lists.ID) (
 		}
 	}
 	return lists.Target{}, false, nil
-}
-
-// recent is the last listing, if it is young enough.
-func (s *Store) recent() ([]lists.ID, bool) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	return s.names.ids, !s.names.at.IsZero() && time.Since(s.names.at) < namesAge
-}
-
-// fresh lists the lists' folders and remembers the listing.
-func (s *Store) fresh() ([]lists.ID, error) {
-	at := time.Now()
-	ids, err := s.folders(true)
-	if err != nil {
-		return nil, err
-	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	if s.names.at.Before(at) {
-		s.names.ids, s.names.at = ids, at
-	}
-	return ids, nil
 }
 
 // isPostmaster reports the mailboxes that each domain must have (RFC 5321 §4.5.1,
