@@ -35,6 +35,7 @@ var kinds = map[string]func(json.RawMessage) (Change, error){
 	"add_to_digest":  decode[AddToDigest],
 	"close_digest":   decode[CloseDigest],
 	"set_digest":     decode[SetDigest],
+	"drop_digest":    decode[DropDigest],
 	"mark_seen":      decode[MarkSeen],
 	"open_handover":  decode[OpenHandover],
 	"close_handover": decode[CloseHandover],
