@@ -97,8 +97,8 @@ func (c *lockRunCmd) Run(ctx context.Context, a *app) error {
 // check looks at the command line and splits the path.
 func (c *lockRunCmd) check() (dir string, key locking.Key, err error) {
 	switch {
-	case c.Lifetime <= 0:
-		return "", "", fmt.Errorf("--lifetime %v: must be positive", c.Lifetime)
+	case c.Lifetime < time.Millisecond || c.Lifetime > 24*time.Hour:
+		return "", "", fmt.Errorf("--lifetime %v: must be at least 1ms and at most 24h", c.Lifetime)
 	case c.Wait != nil && *c.Wait < 0:
 		return "", "", fmt.Errorf("--wait %v: must not be negative", *c.Wait)
 	case len(c.words()) == 0:
