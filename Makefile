@@ -10,7 +10,7 @@ SHELL   := /bin/bash
 build:            ## the static binary, bin/qrunner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/qrunner ./cmd/qrunner
 
-test: deps lint unit   ## everything, with the peers it can get
+test: deps lint unit nfs   ## everything, with the peers it can get
 
 deps:             ## as root: install the Debian packages that the tests with real peers need
 	.ci/deps
@@ -26,6 +26,9 @@ unit:             ## all tests, with the race detector and in random order; more
 
 soak:             ## two real daemons, killed, paused and restarted under load, for SOAK (default 10m)
 	SOAK=$(SOAK) $(GO) test -count=1 -timeout 5h -v -run '^TestSoak$$' ./cmd/qrunner/e2e
+
+nfs:              ## as root: a slice of test-nfs, three minutes; says what it leaves out where it cannot
+	.ci/nfs/run quick
 
 test-nfs:         ## as root: the locks on real kernel NFS, with faults (docs/locking.md)
 	.ci/nfs/run full
