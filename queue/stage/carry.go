@@ -71,12 +71,21 @@ func (c Config) membership(ctx context.Context, l *lists.List, one subscribe.Not
 	return n, nil
 }
 
-// overdue are the changes that close requests whose time is over.
-func overdue(st *store.State, now time.Time) (out []store.Change) {
+// requestsAt sorts requests by whether their time is over: the changes that close those,
+// and the others as far as they wait for a moderator.
+func requestsAt(st *store.State, now time.Time) (over []store.Change, wait []store.Pending) {
 	for _, p := range st.Pendings() {
-		if !p.Until.After(now) {
-			out = append(out, store.ClosePending{ID: p.ID})
+		switch {
+		case !p.Until.After(now):
+			over = append(over, store.ClosePending{ID: p.ID})
+		case p.State == store.PendingModerate:
+			wait = append(wait, p)
 		}
 	}
-	return out
+	return over, wait
+}
+
+// listedRequest is a request in the summary for moderators.
+func listedRequest(id lists.ID, p store.Pending) string {
+	return fmt.Sprintf("%s  %s\n    %s: %s\n%s\n", p.ID, p.Since.UTC().Format("2006-01-02 15:04 MST"), subscribe.Describe(p), plain(string(p.Address)), answerTo(id, subscribe.Token(p)))
 }

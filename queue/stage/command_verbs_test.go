@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/liststest"
@@ -410,19 +411,29 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// What expires is gone; the periodic work closes it.
-func TestOverdueRequests(t *testing.T) {
-	w := newWorld(t, liststest.Ant)
-	w.process(w.says("zed@example.net", lists.SubJoin, "", "", ""))
-	p := w.state.Pendings()[0]
-	if cs := overdue(w.state, p.Until.Add(-1)); len(cs) != 0 {
-		t.Errorf("%+v", cs)
+// What waits for a moderator is in the daily summary; what expires, the periodic work closes.
+func TestRequestsInTime(t *testing.T) {
+	w := newWorld(t, liststest.Ant, "subscription_policy", "moderate")
+	w.confirms(t, w.process(w.says("zed@example.net", lists.SubJoin, "", "", "")), "zed@example.net")
+	w.process(w.says("yan@example.net", lists.SubJoin, "", "", ""))
+	at := liststest.Day().Add(time.Hour)
+	o, err := w.conf.Due(t.Context(), w.state, at)
+	if err != nil || o == nil || len(o.Children) != 1 || !strings.Contains(string(o.Children[0].Entry.Raw), "join: zed@example.net") || strings.Contains(string(o.Children[0].Entry.Raw), "yan@") {
+		t.Fatalf("%+v, %v", o, err)
 	}
-	st, err := w.state.With(p.Until, overdue(w.state, p.Until)...)
-	if err != nil || len(st.Pendings()) != 0 {
-		t.Errorf("%v, %+v", err, st.Pendings())
-	}
-	if _, ok := w.state.PendingFor(store.PendingJoin, "zed@example.net", p.Until); ok {
-		t.Error("found after its time")
+	w.commit(o)
+	for days, want := range map[int]int{2: 2, 4: 1, 181: 0} {
+		now := liststest.Day().AddDate(0, 0, days)
+		st := w.state
+		if o, err := w.conf.Due(t.Context(), st, now); err != nil {
+			t.Fatal(err)
+		} else if o != nil {
+			if st, err = st.With(now, o.Changes...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := len(st.Pendings()); got != want {
+			t.Errorf("after %d days %d wait, want %d", days, got, want)
+		}
 	}
 }

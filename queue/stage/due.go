@@ -15,8 +15,8 @@ import (
 	"qrunner/queue"
 )
 
-// Due is what time has brought about for a list: held posts that have expired, the daily
-// summary of those that wait. nil: nothing. What it changes makes the next call at the
+// Due is what time has brought about for a list: held posts and requests that have expired,
+// the daily summary of those that wait for a moderator. nil: nothing. What it changes makes the next call at the
 // same time answer nil.
 func (c Config) Due(ctx context.Context, st *store.State, now time.Time) (*queue.Outcome, error) {
 	o := &queue.Outcome{Event: "periodic"}
@@ -36,14 +36,18 @@ func (c Config) Due(ctx context.Context, st *store.State, now time.Time) (*queue
 	if expired > 0 {
 		said = append(said, posts(expired)+" expired")
 	}
-	if len(waiting) > 0 && c.summaryDue(st, now) {
-		n, err := c.summary(ctx, st.List(), waiting, now)
+	over, requests := requestsAt(st, now)
+	if o.Changes = append(o.Changes, over...); len(over) > 0 {
+		said = append(said, fmt.Sprintf("requests expired: %d", len(over)))
+	}
+	if len(waiting)+len(requests) > 0 && c.summaryDue(st, now) {
+		n, err := c.summary(ctx, st.List(), waiting, requests, now)
 		if err != nil {
 			return nil, fmt.Errorf("summary of held posts: %w", err)
 		}
 		o.Changes = append(o.Changes, store.AddCount{Key: summaryKey, At: now, Until: now.Add(day)})
 		o.Children = append(o.Children, queue.Child{Entry: n.entry(st.ID())})
-		said = append(said, posts(len(waiting))+" held: summary to the moderators")
+		said = append(said, fmt.Sprintf("%s held, requests: %d; summary to the moderators", posts(len(waiting)), len(requests)))
 	}
 	if child, mark, due := digestTime(st, now); due {
 		o.Changes, o.Children = append(o.Changes, mark), append(o.Children, child)
@@ -72,9 +76,16 @@ const mostListed = 50
 
 // summary is the mail to the moderators about what waits, the newest first: what is left
 // out is what they have read about before.
-func (c Config) summary(ctx context.Context, l *lists.List, waiting []store.HeldPost, now time.Time) (notice, error) {
-	vars := templates.Vars{"count": strconv.Itoa(len(waiting))}
+func (c Config) summary(ctx context.Context, l *lists.List, waiting []store.HeldPost, requests []store.Pending, now time.Time) (notice, error) {
+	vars := templates.Vars{"count": strconv.Itoa(len(waiting) + len(requests))}
 	var b strings.Builder
+	for i, p := range slices.Backward(requests) {
+		if len(requests)-i > mostListed {
+			vars["more"] = strconv.Itoa(i + 1)
+			break
+		}
+		b.WriteString(listedRequest(l.ID, p))
+	}
 	for i, p := range slices.Backward(waiting) {
 		if len(waiting)-i > mostListed {
 			vars["more"] = strconv.Itoa(i + 1)
@@ -97,13 +108,18 @@ func listed(id lists.ID, p store.HeldPost) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n    From:    %s\n    Subject: %s\n    Rule:    %s: %s\n", p.ID, p.Since.UTC().Format("2006-01-02 15:04 MST"), p.From, p.Subject, p.Rule, clip(p.Reason, shownLen))
 	if token := commands.Token(p); token != "" {
-		to := commands.ConfirmAddress(id, token)
-		fmt.Fprintf(&b, "    To:      %s\n", to)
-		if !strings.Contains(to.Local(), "+") {
-			fmt.Fprintf(&b, "    confirm %s\n", token)
-		}
+		b.WriteString(answerTo(id, token))
 	}
 	return b.String() + "\n"
+}
+
+func answerTo(id lists.ID, token string) string {
+	to := commands.ConfirmAddress(id, token)
+	out := fmt.Sprintf("    To:      %s\n", to)
+	if !strings.Contains(to.Local(), "+") {
+		out += fmt.Sprintf("    confirm %s\n", token)
+	}
+	return out
 }
 
 func posts(n int) string {
