@@ -4,12 +4,28 @@ package lists
 // neither itself nor its domain, site or style says otherwise. A new setting is
 // a row here. Mailman's names where Mailman has the setting.
 var SettingTable = []Setting{
-	{"style", "default", styleName, "The set of defaults that the list starts from: default, legacy-default, legacy-announce, private-default."},
+	{"style", "default", styleName, "The set of defaults that the list starts from: default, untouched, legacy-default, legacy-announce, private-default."},
 	{"display_name", "", oneLine, "Name shown in headers and notices; empty: the list's name, capitalised."},
 	{"description", "", oneLine, "One line about the list, in List-Id."},
 	{"info", "", text, "Longer text about the list."},
 	{"subject_prefix", "", oneLine, "Put before each subject; empty: none. %d is the post's number."},
 	{"footer", "", text, "Text under each post; $listname, $posting_address and $unsubscribe_address are replaced."},
+	{"header", "", text, "Text above each post, as footer."},
+	{"reply_goes_to_list", "no_munging", oneOf("no_munging", "point_to_list", "explicit_header", "explicit_header_only"), "Reply-To: left as it is, the list added, reply_to_address added, or nothing but reply_to_address."},
+	{"reply_to_address", "", maybeAddress, "The address for explicit_header and explicit_header_only; empty: they do nothing."},
+	{"first_strip_reply_to", "no", yesNo, "Take the author's own Reply-To off first."},
+	{"anonymous_list", "no", yesNo, "Nothing in the header tells who wrote a post."},
+	{"topics_enabled", "no", yesNo, "Members who chose topics get the posts on these only."},
+	{"topics", "", topics, "Lines of: name: regular expression, compared with Subject and Keywords; several lines of one name are alternatives."},
+	{"topics_bodylines_limit", "5", between(0, 1000), "Lines at the beginning of the text that may be Subject: or Keywords: for topics; 0: none."},
+	{"filter_content", "no", yesNo, "Take parts of posts out by the settings below."},
+	{"filter_types", "", mediaTypes, "Types (image, image/gif), separated by blanks, that are taken out."},
+	{"pass_types", "", mediaTypes, "If set, all types but these are taken out; a post with parts needs multipart among them."},
+	{"filter_extensions", "", extensions, "File name extensions (exe bat), separated by blanks, that are taken out."},
+	{"pass_extensions", "", extensions, "If set, files with all extensions but these are taken out."},
+	{"collapse_alternatives", "yes", yesNo, "With filter_content: of several forms of one text (multipart/alternative) the first stays."},
+	{"convert_html_to_plaintext", "no", yesNo, "With filter_content: HTML becomes plain text."},
+	{"filter_action", "discard", oneOf("discard", "reject", "forward", "preserve"), "What happens to a post of which the filter leaves nothing: discard, reject to its author, forward to the owners, preserve in shunt."},
 	{"include_rfc2369_headers", "yes", yesNo, "Add the List-* headers (RFC 2369)."},
 	{"allow_list_posts", "yes", yesNo, "Subscribers may post; no: announce-only, List-Post: NO, and posts are held unless the poster's own action says accept."},
 	{"advertised", "yes", yesNo, "Shown by the lists command."},
@@ -67,8 +83,10 @@ var SettingTable = []Setting{
 	{"max_autoresponses_per_day", "10", between(0, 1<<20), "Automatic answers to one address in a day; 0: no limit."},
 	{"remove_dkim_headers", "no", yesNo, "Take the author's DKIM signatures off."},
 	{"receive_own_postings", "yes", yesNo, "Members get copies of their own posts."},
-	{"personalize", "none", oneOf("none", "individual", "full"), "One copy per member (VERP) with the member's own address in it."},
-	{"verp", "always", oneOf("never", "always"), "A bounce address per member on each post: one SMTP transaction per member."},
+	{"personalize", "none", oneOf("none", "individual", "full"), "individual: header and footer may have the member's name and address in them ($user_name, $user_address and others), full: and To names the member. One SMTP transaction per member."},
+	{"verp_delivery_interval", "1", between(0, 1<<20), "A bounce address per member, so that bounces tell whose they are: on each post (1), on every n-th, or on none (0). One SMTP transaction per member."},
+	{"verp_form", "token", oneOf("token", "readable"), "How that address looks: ant-bounces+7.k3j2h4g5@ (token: short, tells nobody the member's address) or Mailman's ant-bounces+anne=example.org@ (readable), where it is not too long for that."},
+	{"one_click_unsubscribe", "yes", yesNo, "Where web.base_url is set: List-Unsubscribe has each member's own URL (RFC 8058). One SMTP transaction per member."},
 	{"preferred_language", "en", languageCode, "Language of notices and digests: en, de, es, fr, nl, zh_CN, or one that the site has templates for."},
 	{"digests_enabled", "yes", yesNo, "Members may get the posts collected in digests."},
 	{"digest_size_threshold", "30", between(0, 1<<30), "A digest is sent as soon as its posts have so many KiB; 0: size does not matter."},
@@ -78,6 +96,10 @@ var SettingTable = []Setting{
 	{"digest_volume_frequency", "monthly", oneOf("daily", "weekly", "monthly", "quarterly", "yearly"), "When a new volume begins."},
 	{"digest_max_part_size", "100", between(0, 1<<20), "A part of a post with more KiB is left out of digests, with a note; 0: none is."},
 	{"archive_policy", "private", oneOf("never", "private", "public"), "Whether posts are archived."},
+	{"archive_base_url", "", webURL, "Where the archive can be read, for List-Archive and Archived-At; $list_id and the like are replaced, the Message-ID is put behind. Empty: no such fields."},
+	{"archive_maildir", "no", yesNo, "One more copy of each archived post in the maildir archive/inbox of the list's folder, for public-inbox and others that watch a maildir."},
+	{"archive_address", "", addresses, "Addresses, separated by blanks, that get a copy of each archived post."},
+	{"archive_command", "", oneLine, "A program and its arguments, separated by blanks, that gets each archived post on standard input; $listname and the like are replaced."},
 	{"max_days_to_hold", "90", between(0, 3650), "Held posts expire after so many days; 0: never."},
 	{"process_bounces", "yes", yesNo, "Bounces count against the members that they are about; no: they are dropped."},
 	{"bounce_score_threshold", "5.0", hundredths, "The score at which delivery to a member is disabled; 0: never."},
@@ -97,4 +119,4 @@ var SettingTable = []Setting{
 }
 
 // SiteSettings are the settings that one list cannot have for itself.
-var SiteSettings = []string{"header_checks", "site_ban_list"}
+var SiteSettings = []string{"archive_command", "header_checks", "site_ban_list"}

@@ -6,15 +6,18 @@ package lists
 var Styles = map[string]map[string]string{
 	// default is what `list create` uses: the built-in values.
 	"default": {},
+	// untouched is more than defaults: whatever else is set, the handlers change nothing
+	// that an author signed (Settings.Untouched).
+	"untouched": {},
 	"legacy-default": {
-		"verp":                     "never",
+		"verp_delivery_interval":   "0",
 		"max_message_size":         "40",
 		"admin_immed_notify":       "yes",
 		"respond_to_post_requests": "yes",
 		"bounce_matching_headers":  suspicious,
 	},
 	"legacy-announce": {
-		"verp":                     "never",
+		"verp_delivery_interval":   "0",
 		"max_message_size":         "40",
 		"admin_immed_notify":       "yes",
 		"respond_to_post_requests": "yes",
@@ -24,7 +27,7 @@ var Styles = map[string]map[string]string{
 		"default_nonmember_action": "reject",
 	},
 	"private-default": {
-		"verp":                     "never",
+		"verp_delivery_interval":   "0",
 		"max_message_size":         "40",
 		"admin_immed_notify":       "yes",
 		"respond_to_post_requests": "yes",

@@ -7,7 +7,7 @@ CONF=$BENCH_WORK/qrunner.yaml
 case $1 in
 start)
     port=$((20000 + $$ % 20000))
-    case " $BENCH_OPTS " in *" verp "*) verp=always ;; *) verp=never ;; esac
+    case " $BENCH_OPTS " in *" verp "*) verp=1 ;; *) verp=0 ;; esac
     mkdir -p "$BENCH_WORK/share"
     cat >"$CONF" <<TXT
 var: $BENCH_WORK/share
@@ -19,7 +19,7 @@ smarthost: {address: "$BENCH_SINK_HOST:$BENCH_SINK_PORT", tls: none, connections
 log: {level: warn}
 TXT
     "$BIN" --config "$CONF" init >/dev/null
-    "$BIN" --config "$CONF" list create "$BENCH_LIST" --set verp=$verp --set archive_policy=never \
+    "$BIN" --config "$CONF" list create "$BENCH_LIST" --set verp_delivery_interval=$verp --set archive_policy=never \
         --set max_message_size=0 >/dev/null
     "$BIN" --config "$CONF" member import "$BENCH_LIST" "$BENCH_MEMBERS" >/dev/null
     "$BIN" --config "$CONF" run >"$BENCH_WORK/log" 2>&1 &

@@ -69,6 +69,6 @@ func makeShare(dir string) error {
 func siteSettings() []store.Change {
 	return []store.Change{
 		store.SetSetting{Name: "archive_policy", Value: "never"},
-		store.SetSetting{Name: "verp", Value: "never"},
+		store.SetSetting{Name: "verp_delivery_interval", Value: "0"},
 	}
 }

@@ -10,6 +10,7 @@ import (
 var Digest = []Handler{
 	{"cook-headers", cookHeaders, "The loop mark, Precedence."},
 	{"rfc-2369", rfc2369, "List-Id and the other List-* fields."},
+	{"one-click", oneClick, "Each member's own unsubscribe URL."},
 	{"sign", sign, "The list's signatures."},
 }
 

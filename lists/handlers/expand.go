@@ -11,17 +11,13 @@ import (
 // expand replaces the placeholders of a template in one pass: a value is inserted and
 // never looked at again. A name that nobody knows stays as it is, and so do the members'.
 func expand(l *lists.List, template string) string {
-	return personal.Plain(personal.Expand(template, listValues(l)))
+	return personal.Plain(personal.Expand(template, listValues(l), false))
 }
 
 // expandFor is expand for copies: the result is the Text of a lists.Gap. The variables of
 // members stay in it if the list personalises its posts.
 func expandFor(l *lists.List, template string) string {
-	text := personal.Expand(template, listValues(l))
-	if l.Settings.Text("personalize") == "none" {
-		return personal.Escape(personal.Plain(text))
-	}
-	return text
+	return personal.Expand(template, listValues(l), l.Settings.Text("personalize") != "none")
 }
 
 func listValues(l *lists.List) map[string]string {

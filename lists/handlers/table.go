@@ -15,8 +15,10 @@ var Posting = []Handler{
 	{"to-digest", toDigest, "A copy for the next digest."},
 	{"dmarc", dmarc, "The list goes into From where the author's domain makes receivers refuse what we send."},
 	{"decorate", decorate, "The footer."},
+	{"personalise", personalise, "Each member in To of his copy, if the list says so."},
+	{"one-click", oneClick, "Each member's own unsubscribe URL."},
 	{"received", received, "Our trace field."},
-	{"sign", sign, "The list's signatures, over everything before."},
+	{"sign", sign, "The list's signatures, over everything before; on each copy, where copies differ."},
 }
 
 // Owner is what happens to mail for the owners.
@@ -25,6 +27,7 @@ var Owner = []Handler{
 	{"cleanse", cleanse, "Passwords, and requests that must not be passed on, go."},
 	{"cook-owner", cookOwner, "What RFC 5322 wants once, the loop mark."},
 	{"received", received, "Our trace field."},
+	{"sign", sign, "The list's signatures: it is the list that sends the mail on."},
 }
 
 // Virgin is what happens to mail that qrunner itself wrote.

@@ -17,7 +17,7 @@ func (m *Message) Wire() []byte {
 		}
 	}
 	out = append(out, "\r\n"...)
-	return appendLines(out, m.body)
+	return AppendLines(out, m.body)
 }
 
 // wireField gives a field as it came, if it can go like that.
@@ -83,9 +83,9 @@ func shortWords(value string) string {
 	return strings.Join(words, " ")
 }
 
-// appendLines appends body with CRLF for each line end that it has: CRLF, LF, CR, and
-// any run of CR before an LF.
-func appendLines(out, body []byte) []byte {
+// AppendLines appends a body, or a piece of one, with CRLF for each line end that it
+// has: CRLF, LF, CR, and any run of CR before an LF.
+func AppendLines(out, body []byte) []byte {
 	for len(body) > 0 {
 		i := bytes.IndexAny(body, "\r\n")
 		if i < 0 {

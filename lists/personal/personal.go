@@ -71,9 +71,9 @@ const variable = `\$(\$|\w+|\{\w+\})`
 func Escape(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 
 // Expand replaces the variables of a template by values, in one pass: a value is plain
-// text, never looked at again. Variables that are neither in values nor in Vars stay as
-// they are written. The result is the Text of a Gap.
-func Expand(template string, values map[string]string) string {
+// text, never looked at again. Variables that are not in values stay as they are written;
+// those in Vars, if personalise is set, stay variables. The result is the Text of a Gap.
+func Expand(template string, values map[string]string, personalise bool) string {
 	var b strings.Builder
 	for _, p := range parse(template) {
 		v, known := values[p.name]
@@ -82,7 +82,7 @@ func Expand(template string, values map[string]string) string {
 			b.WriteString(Escape(p.text))
 		case known:
 			b.WriteString(Escape(v))
-		case slices.Contains(Vars, p.name):
+		case personalise && slices.Contains(Vars, p.name):
 			b.WriteString("${" + p.name + "}")
 		default:
 			b.WriteString(Escape(p.text))
@@ -91,8 +91,7 @@ func Expand(template string, values map[string]string) string {
 	return b.String()
 }
 
-// Plain is a Gap's Text with the variables as they are written: for a list that does not
-// personalise.
+// Plain is a Gap's Text with the variables as they are written.
 func Plain(text string) string {
 	var b strings.Builder
 	for _, p := range parse(text) {

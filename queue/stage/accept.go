@@ -91,7 +91,8 @@ func bulk(w *queue.Work, p *lists.Post) *queue.Fanout {
 	f := fanout(w, p)
 	f.Bulk = p.Target.Sub == lists.SubPost
 	set := w.List.Settings
-	f.VERP = !f.Bulk || set.Text("verp") == "always" || set.Text("personalize") != "none"
+	f.VERP = !f.Bulk || set.Text("personalize") != "none" || verps(set.Int("verp_delivery_interval"), p.PostID)
+	f.Readable = set.Text("verp_form") == "readable"
 	// A report that goes on to the owners keeps its empty sender: what becomes of it is
 	// reported to nobody, so two owners' mailboxes cannot bounce at each other.
 	if w.List.ID != lists.Site && !(w.Entry.Sender.Null() && !f.Bulk) {
@@ -99,6 +100,10 @@ func bulk(w *queue.Work, p *lists.Post) *queue.Fanout {
 	}
 	return f
 }
+
+// verps reports whether a post is one of every so many with bounce addresses per member;
+// a digest, which has no number, always is one.
+func verps(interval int64, post uint64) bool { return interval > 0 && post%uint64(interval) == 0 }
 
 func archiveEntry(w *queue.Work, p *lists.Post) *queue.Entry {
 	e := &queue.Entry{Queue: queue.Archive, List: w.List.ID, Envelope: w.Entry.Envelope, Raw: p.Archive.Wire()}

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bytes"
+	"slices"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
@@ -15,7 +16,7 @@ func (c Config) post(w *queue.Work) *lists.Post {
 	p := &lists.Post{
 		List: w.List, Message: message.Parse(e.Raw), Sender: e.Sender, Target: e.Target,
 		Received: e.Received, Size: int64(len(e.Raw)), Trace: e.Trace, Source: e.Source, Host: c.Host,
-		Others: c.Others, DMARC: c.DMARC, Authority: c.Authority,
+		Others: c.Others, DMARC: c.DMARC, Authority: c.Authority, Web: c.Web,
 	}
 	if w.State != nil {
 		p.Recent = func(key string) int { return w.State.Count(key, e.Received) }
@@ -28,12 +29,30 @@ func (c Config) post(w *queue.Work) *lists.Post {
 
 // fanout is the post on its way to its recipients.
 func fanout(w *queue.Work, p *lists.Post) *queue.Fanout {
-	f := &queue.Fanout{List: w.List.ID, Envelope: w.Entry.Envelope, Raw: p.Message.Wire(), PostID: p.PostID, Recipients: p.Recipients}
+	f := &queue.Fanout{List: w.List.ID, Envelope: w.Entry.Envelope, PostID: p.PostID, Recipients: p.Recipients, Copies: p.Copies}
+	f.Raw, f.Copies.Gaps = wire(p.Message, p.Copies.Gaps)
 	header, body, _ := bytes.Cut(f.Raw, []byte("\r\n\r\n"))
 	// What MAIL announced on the way in is asked for on the way out only if it is needed.
 	f.UTF8 = f.UTF8 && eightBit(header)
 	f.EightBit = eightBit(body)
 	return f
+}
+
+// wire is a message as it goes to an SMTP server, and where its gaps are then.
+func wire(m *message.Message, gaps []lists.Gap) ([]byte, []lists.Gap) {
+	if len(gaps) == 0 {
+		return m.Wire(), gaps
+	}
+	body, header := m.Body(), m.Clone()
+	header.SetBody(nil)
+	raw := header.Wire()
+	start, at := len(raw), 0
+	gaps = slices.Clone(gaps)
+	for i, g := range gaps {
+		raw = message.AppendLines(raw, body[at:g.At])
+		at, gaps[i].At = g.At, len(raw)-start
+	}
+	return message.AppendLines(raw, body[at:]), gaps
 }
 
 func eightBit(b []byte) bool {

@@ -3,6 +3,7 @@ package stage
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,12 +55,27 @@ func TestAccept(t *testing.T) {
 
 func TestVERPSettings(t *testing.T) {
 	for _, tc := range []struct {
-		verp, personalize string
-		want              bool
-	}{{"never", "none", false}, {"always", "none", true}, {"never", "individual", true}} {
-		w := newWorld(t, liststest.Ant, "verp", tc.verp, "personalize", tc.personalize)
-		if f := sent(w.process(w.entry("anne@example.org", hello))); f.VERP != tc.want {
-			t.Errorf("%+v: %v", tc, f.VERP)
+		interval, personalize, form string
+		want                        string // of three posts
+	}{
+		{"0", "none", "token", "---"}, {"1", "none", "token", "VVV"}, {"2", "none", "readable", "-V-"},
+		{"3", "none", "readable", "--V"}, {"0", "individual", "token", "VVV"},
+	} {
+		w := newWorld(t, liststest.Ant, "verp_delivery_interval", tc.interval, "personalize", tc.personalize, "verp_form", tc.form)
+		got := ""
+		for i := range 3 {
+			f := sent(w.process(w.entry("anne@example.org", strings.Replace(hello, "<1@", fmt.Sprintf("<%d@", i), 1))))
+			if f.Readable != (tc.form == "readable") {
+				t.Errorf("%+v: readable %v", tc, f.Readable)
+			}
+			if f.VERP {
+				got += "V"
+			} else {
+				got += "-"
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%+v: %s", tc, got)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type Config struct {
 	DMARC lists.DMARC
 	// Authority checks and makes signatures; nil: nobody does.
 	Authority lists.Authority
+	// Web is the base URL of the site's own pages; "": there are none.
+	Web string
 	// Templates has the texts; nil: those that are built in, and the share's if FS is set.
 	Templates *templates.Set
 	// Random gives the bits of tokens; nil: the system's.

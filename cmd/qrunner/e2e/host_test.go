@@ -134,7 +134,7 @@ func (h *host) query(v any, args ...string) {
 // unless the settings say so.
 func (h *host) list(id string, members int, settings ...string) {
 	h.t.Helper()
-	args := []string{"list", "create", id, "--set", "verp=never"}
+	args := []string{"list", "create", id, "--set", "verp_delivery_interval=0"}
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}

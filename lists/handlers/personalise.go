@@ -1,0 +1,40 @@
+package handlers
+
+import (
+	"context"
+	"strings"
+
+	"qrunner/lists"
+)
+
+// personalise puts each member into To of his copy. The list stays within reach of an
+// answer to all: in Cc, unless answers go to it anyway.
+func personalise(_ context.Context, p *lists.Post) error {
+	if p.List.Settings.Text("personalize") != "full" {
+		return nil
+	}
+	m, list := p.Message, p.List.ID.Posting()
+	m.Del("To")
+	p.Copies.Full = true
+	if names(m, "Reply-To", list) || names(m, "Cc", list) {
+		return nil
+	}
+	cc := string(list)
+	if old := strings.TrimRight(strings.Join(m.All("Cc"), ", "), ", "); old != "" {
+		cc = old + ", " + cc
+	}
+	m.Set("Cc", cc)
+	return nil
+}
+
+// oneClick gives each member's copy an unsubscribe URL of its own, in the place of the
+// address that rfc-2369 has put in. The archive and the digests never see it.
+func oneClick(_ context.Context, p *lists.Post) error {
+	m := p.Message
+	if p.Web == "" || !p.List.Settings.Bool("one_click_unsubscribe") || !m.Has("List-Unsubscribe") {
+		return nil
+	}
+	m.Del("List-Unsubscribe")
+	p.Copies.OneClick = true
+	return nil
+}
