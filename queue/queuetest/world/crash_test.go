@@ -65,7 +65,7 @@ func deeds() []deed {
 			config: Config{People: 25, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", LMTP, ant, 1) }},
 		{step: 211, name: "VERP fan-out with a bounce", daemon: true,
-			config: Config{People: 9, Settings: map[string]string{"verp": "always"}, Sink: queuetest.SinkConfig{Script: late()}},
+			config: Config{People: 9, Settings: map[string]string{"verp_delivery_interval": "1"}, Sink: queuetest.SinkConfig{Script: late()}},
 			do:     func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
 		{step: 7, name: "intake by pipe", do: func(ctx context.Context, w *World) { _ = w.Post(ctx, "a", Pipe, ant, 1) }},
 		{step: 29, name: "subscribe", do: joins(2)},

@@ -98,7 +98,7 @@ func TestReview04_NewListIsTakenAtOnce(t *testing.T) {
 
 func TestReview09_10_FilesOfALargePost(t *testing.T) {
 	most := 0
-	c := Config{People: 300, Batch: 100, Copies: 1, Hosts: []string{"a"}, Settings: map[string]string{"verp": "always"}}
+	c := Config{People: 300, Batch: 100, Copies: 1, Hosts: []string{"a"}, Settings: map[string]string{"verp_delivery_interval": "1"}}
 	c.FS = func(_ string, f fsys.FS) fsys.FS {
 		made := map[string]bool{}
 		return fsys.Observed(f, fsys.Hook{After: func(op, name string, err error) error {

@@ -133,7 +133,7 @@ func New(ctx context.Context, c Config) (*World, error) {
 func (w *World) found(ctx context.Context, p *process, id lists.ID) error {
 	cs := []store.Change{
 		store.SetSetting{Name: "default_nonmember_action", Value: "accept"},
-		store.SetSetting{Name: "verp", Value: "never"},
+		store.SetSetting{Name: "verp_delivery_interval", Value: "0"},
 	}
 	for name, value := range w.c.Settings {
 		cs = append(cs, store.SetSetting{Name: name, Value: value})
