@@ -109,6 +109,10 @@ func (s *Settings) Int(name string) int64 {
 	return n
 }
 
+// Untouched reports whether the list passes posts on without changing what their authors
+// signed: the style of that name.
+func (s *Settings) Untouched() bool { return s.values["style"] == "untouched" }
+
 // SettingError: a value that is in force cannot be read. CheckSetting keeps such values
 // out; one that came another way (an older version's) must not stop the list's mail.
 type SettingError struct {
