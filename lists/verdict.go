@@ -17,6 +17,9 @@ type List struct {
 	Incarnation string
 	Settings    *Settings
 	Roster      Roster
+	// Addresses gives the preferences that an address has on all lists (AddressPrefTable),
+	// as they are now; nil: none has any.
+	Addresses func(mailaddr.Address) map[string]string
 	// Version is the log index of the last change that this view includes.
 	Version uint64
 	// PostID is the number of the last accepted post.
@@ -61,6 +64,8 @@ type Post struct {
 	Hits []Hit
 	// PostID is this post's number, set by the stage before the handlers run.
 	PostID uint64
+	// Topics are the list's topics that the post is about. Written by the handler tagger.
+	Topics []string
 	// Recipients is written by the handlers member-recipients and avoid-duplicates.
 	Recipients []Recipient
 	// DigestMembers says that somebody gets digests. Written by the handler

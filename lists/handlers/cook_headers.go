@@ -64,11 +64,6 @@ func complete(p *lists.Post) {
 		p.Message.Add("Date", p.Received.UTC().Format(time.RFC1123Z))
 	}
 	if p.Message.MessageID() == "" {
-		// Made from the trace, so that every copy and every try has the same one.
-		domain := p.List.ID.Domain()
-		if p.List.ID == lists.Site {
-			domain = p.Host
-		}
-		p.Message.Set("Message-ID", "<"+p.Trace+"@"+domain+">")
+		p.Message.Set("Message-ID", ownID(p))
 	}
 }

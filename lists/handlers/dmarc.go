@@ -15,7 +15,7 @@ import (
 // one with a policy: rewritten mail arrives, refused mail makes members bounce.
 func dmarc(ctx context.Context, p *lists.Post) error {
 	action := p.List.Settings.Text("dmarc_mitigate_action")
-	if action != "munge_from" && action != "wrap_message" {
+	if action != "munge_from" && action != "wrap_message" || anonymous(p) {
 		return nil
 	}
 	var authors []message.Mailbox
@@ -76,7 +76,7 @@ func mungeFrom(p *lists.Post, authors []message.Mailbox) {
 	name := authorName(p.List, authors[0]) + " via " + displayName(p.List)
 	m.Set("From", message.EncodePhrase(name)+" <"+string(list)+">")
 	into := "Reply-To"
-	if names(m, into, list) {
+	if p.List.Settings.Text("reply_goes_to_list") != "no_munging" || names(m, into, list) {
 		into = "Cc"
 	}
 	var add []string

@@ -4,11 +4,13 @@ package handlers
 // as the list's header fields make it, without decoration.
 var Posting = []Handler{
 	{"validate-authenticity", validateAuthenticity, "What is known of who sent it is written down, while it is as it came."},
+	{"tagger", tagger, "Which of the list's topics it is about."},
 	{"member-recipients", memberRecipients, "Everybody who gets each post by itself."},
 	{"avoid-duplicates", avoidDuplicates, "Nobody gets a second copy who wants none."},
-	{"cleanse", cleanse, "Passwords, and requests that the list must not pass on, go."},
+	{"cleanse", cleanse, "Passwords, and requests that the list must not pass on, go; on anonymous lists, who wrote it."},
 	{"cleanse-dkim", cleanseDKIM, "The author's signatures go, if the list says so."},
 	{"cook-headers", cookHeaders, "What RFC 5322 wants once, the loop mark, Precedence."},
+	{"reply-to", replyTo, "Where answers go."},
 	{"subject-prefix", subjectPrefix, "The list's prefix before the subject, once."},
 	{"rfc-2369", rfc2369, "List-Id and the other List-* fields."},
 	{"to-archive", toArchive, "A copy for the archive."},

@@ -14,7 +14,7 @@ import (
 // asked about: receivers differ in which they look at.
 func dmarcMitigation(ctx context.Context, p *lists.Post) (*lists.Hit, error) {
 	action := lists.Action(p.List.Settings.Text("dmarc_mitigate_action"))
-	if action != lists.ActionReject && action != lists.ActionDiscard {
+	if action != lists.ActionReject && action != lists.ActionDiscard || p.List.Settings.Bool("anonymous_list") {
 		return nil, nil
 	}
 	from := p.Message.Addresses("From")
