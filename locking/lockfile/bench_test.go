@@ -20,7 +20,7 @@ import (
 // realLocker is a Locker of this process on a folder of this machine.
 func realLocker(t testing.TB, dir, localDir string) *Locker {
 	t.Helper()
-	l, err := openReal(dir, localDir)
+	l, err := openReal(dir, localDir, "bench")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +28,12 @@ func realLocker(t testing.TB, dir, localDir string) *Locker {
 	return l
 }
 
-func openReal(dir, localDir string) (*Locker, error) {
+func openReal(dir, localDir, host string) (*Locker, error) {
 	share, err := fsys.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	id, err := hosts.Self("bench")
+	id, err := hosts.Self(host)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +166,16 @@ func BenchmarkAgainstBare(b *testing.B) {
 	b.ReportMetric(median(ratios), "x-bare")
 	b.ReportMetric(float64(n)/ours.Seconds(), "cycles/s")
 	b.ReportMetric(float64(n)/floor.Seconds(), "bare/s")
+}
+
+// timed returns how many seconds f takes.
+func timed(b *testing.B, f func() error) float64 {
+	b.Helper()
+	start := time.Now()
+	if err := f(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(start).Seconds()
 }
 
 func median(list []float64) float64 {

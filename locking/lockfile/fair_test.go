@@ -2,6 +2,7 @@ package lockfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,8 +14,9 @@ import (
 )
 
 // contender is the environment of a child that BenchmarkProcesses or .ci/bench/locks
-// starts: the share, the gate's folder ("-" for no gate), when to begin and to stop, in
-// Unix milliseconds, and for how many microseconds to hold the lock.
+// starts: the share, the gate's folder ("-" for no gate), the host's name, when to begin
+// and to stop, in Unix milliseconds, for how many microseconds to hold the lock, in how
+// many goroutines, and whether with a fence (1) or without (0).
 const contender = "LOCKFILE_CONTENDER"
 
 // TestMain runs such a child, or the tests.
@@ -29,34 +31,54 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// contend holds the lock for a moment, again and again.
+// contend holds the lock for a moment, again and again, in each of its goroutines.
 func contend(args string) error {
-	var share, gate string
+	var share, gate, host string
 	var begin, end, hold int64
-	if _, err := fmt.Sscan(args, &share, &gate, &begin, &end, &hold); err != nil {
+	var goroutines, fence int
+	if _, err := fmt.Sscan(args, &share, &gate, &host, &begin, &end, &hold, &goroutines, &fence); err != nil {
 		return err
 	}
 	if gate == "-" {
 		gate = ""
 	}
-	l, err := openReal(share, gate)
+	l, err := openReal(share, gate, host)
 	if err != nil {
 		return err
+	}
+	var opts []locking.Option
+	if fence != 0 {
+		f, err := newDiskLog(l.cfg.FS, fmt.Sprint(host, ".", os.Getpid()))
+		if err != nil {
+			return err
+		}
+		opts = append(opts, locking.WithFencer(f))
 	}
 	time.Sleep(time.Until(time.UnixMilli(begin)))
 	ctx, stop := context.WithDeadline(context.Background(), time.UnixMilli(end))
 	defer stop()
+	errs := make(chan error)
+	for range goroutines {
+		go func() { errs <- again(ctx, l, time.Duration(hold)*time.Microsecond, opts) }()
+	}
+	for range goroutines {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}
+
+func again(ctx context.Context, l *Locker, hold time.Duration, opts []locking.Option) error {
 	var n int
 	var longest time.Duration
 	for ctx.Err() == nil {
 		start := time.Now()
-		le, err := l.Lock(ctx, listKey, locking.Exclusive)
+		le, err := l.Lock(ctx, listKey, locking.Exclusive, opts...)
 		longest = max(longest, time.Since(start))
 		if err != nil {
 			break
 		}
 		if hold > 0 {
-			time.Sleep(time.Duration(hold) * time.Microsecond)
+			time.Sleep(hold)
 		}
 		if err := le.Unlock(context.Background()); err != nil {
 			return err
@@ -86,7 +108,7 @@ func crowd(b *testing.B, procs int, d time.Duration) {
 	out := make([]strings.Builder, procs)
 	for i := range cmds {
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d 1000", contender, share, gate,
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s bench %d %d 1000 1 0", contender, share, gate,
 			begin.UnixMilli(), begin.Add(d).UnixMilli()))
 		c.Stdout, c.Stderr = &out[i], os.Stderr
 		if err := c.Start(); err != nil {
