@@ -55,6 +55,10 @@ type Transaction struct {
 	Recipients []mailaddr.Address
 	// Raw is the message with CRLF line ends, not dot-stuffed.
 	Raw []byte
+	// XVERP leaves it to the smarthost to make the recipients' envelope senders out of
+	// Sender, as mailaddr.ReadableVERP does: only for recipients for whom that can. A
+	// connection to a smarthost that lacks it sends each a copy by itself.
+	XVERP bool
 	// UTF8 asks for SMTPUTF8; where the smarthost lacks it, each recipient is
 	// answered 550 5.6.7 in phase mail without being tried (RFC 6531 §3.2).
 	UTF8 bool
@@ -86,6 +90,13 @@ type Transport interface {
 	Acquire(ctx context.Context) (Conn, error)
 	// MaxRecipients is how many recipients one transaction may have, >= 1.
 	MaxRecipients() int
+}
+
+// VERPTransport is a Transport that knows of smarthosts with Postfix's XVERP.
+type VERPTransport interface {
+	Transport
+	// XVERP reports whether it is to be used and the last connection offered it.
+	XVERP() bool
 }
 
 // SiteError is a fault of our own smarthost or of the way to it: temporary, never

@@ -19,7 +19,7 @@ func (h *house) newPool() (*smtpout.Pool, error) {
 	s := h.conf.Smarthost
 	c := smtpout.Config{
 		Host: s.Address, Hello: cmp.Or(s.Hello, h.host.Host), TLS: smtpout.TLSMode(s.TLS),
-		Username: s.User, MaxConns: s.Connections, MaxRecipients: s.Recipients, MaxMessages: s.Messages,
+		Username: s.User, MaxConns: s.Connections, MaxRecipients: s.Recipients, MaxMessages: s.Messages, XVERP: s.XVERP,
 		Timeouts: smtpout.Timeouts{Greeting: s.Timeout, Mail: s.Timeout, Rcpt: s.Timeout, Dot: 2 * s.Timeout},
 		Log:      h.log,
 	}

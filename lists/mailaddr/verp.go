@@ -29,15 +29,38 @@ const sumLen = 8
 // whose name leaves room for neither gets bounces itself: no VERP. A null bounces
 // address stays null. member is the recipient's number on the list, or 0.
 func EncodeVERP(bounces, rcpt Address, member uint64) Address {
+	if a, ok := ReadableVERP(bounces, rcpt); ok {
+		return a
+	}
+	return TokenVERP(bounces, rcpt, member)
+}
+
+// ReadableVERP is EncodeVERP in Mailman's form, which is also Postfix's (XVERP=+=); false
+// where that cannot be had.
+func ReadableVERP(bounces, rcpt Address) (Address, bool) {
+	if bounces.Null() || rcpt.Null() {
+		return "", false
+	}
+	return extend(bounces, mailmanForm(rcpt))
+}
+
+// TokenVERP is EncodeVERP in the token form.
+func TokenVERP(bounces, rcpt Address, member uint64) Address {
 	if bounces.Null() || rcpt.Null() {
 		return bounces
 	}
-	for _, extra := range []string{mailmanForm(rcpt), token(rcpt, member)} {
-		if local := bounces.Local() + "+" + extra; extra != "" && len(local) <= MaxLocal {
-			return Address(local + "@" + bounces.Domain())
-		}
+	if a, ok := extend(bounces, token(rcpt, member)); ok {
+		return a
 	}
 	return bounces
+}
+
+func extend(bounces Address, extra string) (Address, bool) {
+	local := bounces.Local() + "+" + extra
+	if extra == "" || len(local) > MaxLocal {
+		return "", false
+	}
+	return Address(local + "@" + bounces.Domain()), true
 }
 
 func mailmanForm(a Address) string {

@@ -48,6 +48,18 @@ func TestVERPTokenForms(t *testing.T) {
 	}
 }
 
+func TestTokenVERP(t *testing.T) {
+	for _, rcpt := range []Address{"bart@example.org", "дора@example.org", Address(strings.Repeat("a", 64) + "@example.org")} {
+		got := TokenVERP("ant-bounces@example.com", rcpt, 35)
+		if want := Address("ant-bounces+z." + checkSum(rcpt) + "@example.com"); got != want {
+			t.Errorf("%s: %s, want %s", rcpt, got, want)
+		}
+	}
+	if got := TokenVERP("", "bart@example.org", 1); got != "" {
+		t.Error(got)
+	}
+}
+
 func TestDecodeVERPRefuses(t *testing.T) {
 	for _, s := range []string{"", "bart", "=", "=example.org", "bart=", "1.abc", "x y=example.org", "1.abcdefg1", "!.abcdefgh",
 		"0123456789012345678901234567890123456789"} {

@@ -48,6 +48,7 @@ type claim struct {
 	raw   []byte            // for the wire
 	utf8  bool              // its header needs SMTPUTF8
 	own   queue.Copier      // nil: all get raw
+	xverp bool              // the smarthost makes VERP senders
 	msgid string
 	tally *tally
 

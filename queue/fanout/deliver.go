@@ -24,7 +24,7 @@ func (c *claim) deliver(ctx context.Context, numbers []int) (tail []record, all 
 	if c.fan.VERP || c.own != nil {
 		size = 1
 	}
-	j := plan(numbers, max(size, 1), func(n int) bool { return c.rcpt(n).Address.ASCII() })
+	j := c.plan(numbers, max(size, 1))
 	began := time.Now()
 	j.over = func() bool { return time.Since(began) > c.s.c.Slice && c.s.lists.Load() > 1 }
 	c.doubts(ctx, numbers)
@@ -50,6 +50,35 @@ func (c *claim) deliver(ctx context.Context, numbers []int) (tail []record, all 
 	c.news = nil
 	all, err = j.end()
 	return tail, all, err
+}
+
+// plan cuts the recipients into transactions. Where the smarthost makes VERP senders,
+// those for whom it can share one.
+func (c *claim) plan(numbers []int, size int) *jobs {
+	ascii := func(n int) bool { return c.rcpt(n).Address.ASCII() }
+	v, ok := c.s.c.Transport.(queue.VERPTransport)
+	c.xverp = ok && c.fan.VERP && c.fan.Readable && c.own == nil && v.XVERP()
+	if !c.xverp {
+		return plan(numbers, size, ascii)
+	}
+	var theirs, ours []int
+	for _, n := range numbers {
+		if c.leaves(n) {
+			theirs = append(theirs, n)
+		} else {
+			ours = append(ours, n)
+		}
+	}
+	j := plan(theirs, max(v.MaxRecipients(), 1), ascii)
+	rest := plan(ours, size, ascii)
+	j.waiting, j.left = append(j.waiting, rest.waiting...), j.left+rest.left
+	return j
+}
+
+// leaves reports whether the smarthost makes the envelope sender for a recipient.
+func (c *claim) leaves(n int) bool {
+	_, ok := mailaddr.ReadableVERP(c.fan.Bounces, c.rcpt(n).Address)
+	return c.xverp && ok
 }
 
 // prepare makes the message ready for the wire.
@@ -171,9 +200,14 @@ func (c *claim) envelope(job []int, scratch *[]byte) (*queue.Transaction, error)
 		t.Recipients[i] = c.rcpt(n).Address
 		t.UTF8 = t.UTF8 || !t.Recipients[i].ASCII()
 	}
-	if c.fan.VERP {
-		r := c.rcpt(job[0])
+	switch r := c.rcpt(job[0]); {
+	case !c.fan.VERP:
+	case c.leaves(job[0]):
+		t.XVERP = true
+	case c.fan.Readable:
 		t.Sender = mailaddr.EncodeVERP(c.fan.Bounces, r.Address, uint64(r.Member))
+	default:
+		t.Sender = mailaddr.TokenVERP(c.fan.Bounces, r.Address, uint64(r.Member))
 	}
 	t.UTF8 = t.UTF8 || !t.Sender.ASCII() || c.utf8
 	if c.own != nil {

@@ -37,6 +37,8 @@ const (
 // SinkConfig is what a Sink announces and does. The zero value takes all mail.
 type SinkConfig struct {
 	NoEHLO, NoPipelining, NoEightBit, NoUTF8 bool
+	// XVERP announces Postfix's extension.
+	XVERP bool
 	// Size is announced and enforced; 0 announces SIZE without a limit.
 	Size int
 	// MaxRecipients of a transaction, the others get 452 4.5.3; 0 is no limit.

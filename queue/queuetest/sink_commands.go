@@ -67,6 +67,7 @@ func (x *sinkSession) ehlo(name string) error {
 	add(!x.c.NoPipelining, "PIPELINING")
 	add(!x.c.NoEightBit, "8BITMIME")
 	add(!x.c.NoUTF8, "SMTPUTF8")
+	add(x.c.XVERP, "XVERP")
 	add(x.c.TLS == SinkStartTLS && !x.tls, "STARTTLS")
 	add(x.c.Users != nil && x.c.LoginOnly, "AUTH LOGIN")
 	add(x.c.Users != nil && !x.c.LoginOnly, "AUTH PLAIN LOGIN")
@@ -100,7 +101,7 @@ func (x *sinkSession) mail(arg []byte) error {
 		switch {
 		case name == "SIZE":
 			size, _ = strconv.Atoi(value)
-		case name == "BODY" && !x.c.NoEightBit, name == "SMTPUTF8" && !x.c.NoUTF8:
+		case name == "BODY" && !x.c.NoEightBit, name == "SMTPUTF8" && !x.c.NoUTF8, name == "XVERP" && x.c.XVERP:
 		default:
 			x.violation(x.n, "MAIL parameter %s was not announced", p)
 			usual = "555 5.5.4 unknown parameter"

@@ -88,6 +88,9 @@ type Config struct {
 	// MaxMessages is how many transactions a connection is used for; 0 is no limit,
 	// which does no harm where the smarthost has one: see Conn.Send.
 	MaxMessages int
+	// XVERP lets a smarthost that offers it make the VERP senders of transactions that
+	// ask for that.
+	XVERP bool
 	// IdleTime is how long an unused connection is kept; 30 s.
 	IdleTime time.Duration
 	Timeouts Timeouts

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"qrunner/lists/mailaddr"
 	"qrunner/queue"
 )
 
@@ -33,6 +34,9 @@ func (c *Conn) Send(ctx context.Context, t *queue.Transaction) []queue.Reply {
 		x.settle(queue.Reply{Phase: queue.PhaseConnect, Text: "the connection is broken"})
 	case ctx.Err() != nil:
 		x.settle(queue.Reply{Phase: queue.PhaseMail, Text: context.Cause(ctx).Error()})
+	case t.XVERP && !c.s.ext.xverp:
+		c.oneByOne(ctx, t, x.replies)
+		return x.replies
 	default:
 		x.body = c.pool.bodies.get(t.Raw)
 		if c.attempt(ctx, x) && c.reopen(ctx, x) {
@@ -41,6 +45,17 @@ func (c *Conn) Send(ctx context.Context, t *queue.Transaction) []queue.Reply {
 	}
 	c.pool.stats.count(x.replies)
 	return x.replies
+}
+
+// oneByOne is a transaction with XVERP for a smarthost that lacks it. After a break the
+// rest is as if it had never been begun.
+func (c *Conn) oneByOne(ctx context.Context, t *queue.Transaction, replies []queue.Reply) {
+	for i, rcpt := range t.Recipients {
+		one := *t
+		one.Recipients, one.XVERP = t.Recipients[i:i+1], false
+		one.Sender = mailaddr.EncodeVERP(t.Sender, rcpt, 0)
+		replies[i] = c.Send(ctx, &one)[0]
+	}
 }
 
 // attempt runs x on the session at hand. It reports a stale session: then nothing is

@@ -8,9 +8,9 @@ import (
 
 // extensions is what a server announced in its answer to EHLO.
 type extensions struct {
-	pipelining, eightBit, utf8, startTLS, size bool
-	limit                                      int // of SIZE; 0: none known
-	auth                                       []string
+	pipelining, eightBit, utf8, startTLS, size, xverp bool
+	limit                                             int // of SIZE; 0: none known
+	auth                                              []string
 }
 
 // parseExtensions reads the answer to EHLO (RFC 5321 §4.1.1.1); its first line is
@@ -31,6 +31,8 @@ func parseExtensions(lines []byte) extensions {
 			e.eightBit = true
 		case "SMTPUTF8":
 			e.utf8 = true
+		case "XVERP":
+			e.xverp = true
 		case "STARTTLS":
 			e.startTLS = true
 		case "SIZE":

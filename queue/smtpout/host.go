@@ -26,6 +26,7 @@ func (p *Pool) open(ctx context.Context, h *host) (*session, error) {
 		return nil, err
 	}
 	p.stats.opened.Add(1)
+	p.xverp.Store(s.ext.xverp)
 	p.c.Log.DebugContext(ctx, "connected to smarthost", "host", h.addr, "tls", s.tls)
 	return s, nil
 }

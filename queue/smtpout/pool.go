@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"qrunner/queue"
@@ -26,6 +27,7 @@ type Pool struct {
 	slots  chan struct{} // one for each connection in use
 	bodies bodies
 	stats  counters
+	xverp  atomic.Bool // the last connection offered it
 
 	mu     sync.Mutex // of idle lists and closed; never held while waiting
 	closed bool
@@ -52,6 +54,9 @@ func New(c Config) (*Pool, error) {
 
 // MaxRecipients is how many recipients one transaction may have.
 func (p *Pool) MaxRecipients() int { return p.c.MaxRecipients }
+
+// XVERP implements queue.VERPTransport.
+func (p *Pool) XVERP() bool { return p.c.XVERP && p.xverp.Load() }
 
 // Acquire returns a connection that is ready for MAIL: an idle one, or a new one to
 // the first host that works. It waits, first come first served, while MaxConns are in

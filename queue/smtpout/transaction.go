@@ -115,6 +115,9 @@ func (x *transaction) mail() {
 	if x.utf8 {
 		x.out = append(x.out, " SMTPUTF8"...)
 	}
+	if x.t.XVERP {
+		x.out = append(x.out, " XVERP=+="...)
+	}
 	x.command()
 }
 

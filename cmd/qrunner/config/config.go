@@ -22,6 +22,7 @@ type Config struct {
 	Run       Run               `yaml:"run" doc:"The daemon."`
 	Retry     Retry             `yaml:"retry" doc:"When temporary refusals are tried again (RFC 5321 section 4.5.4.1)."`
 	Status    Status            `yaml:"status" doc:"Metrics and health over HTTP."`
+	Web       Web               `yaml:"web" doc:"Pages for members, over HTTP: one-click unsubscription (RFC 8058) and confirming by a link."`
 	Settings  map[string]string `yaml:"settings" doc:"List settings for the whole site, by name: see 'qrunner list show'."`
 	Domains   map[string]Domain `yaml:"domains" doc:"List settings per mail domain: they win over the site's."`
 	Log       Log               `yaml:"log" doc:"Logs go to standard error."`
@@ -79,6 +80,7 @@ type Smarthost struct {
 	Recipients   int           `yaml:"recipients" doc:"Recipients per transaction."`
 	Messages     int           `yaml:"messages" doc:"Messages per connection; 0: no limit."`
 	Timeout      time.Duration `yaml:"timeout" doc:"How long to wait for an answer; RFC 5321 section 4.5.3.2 asks for 5 minutes, and twice that after the final dot."`
+	XVERP        bool          `yaml:"xverp" doc:"Where the smarthost offers Postfix's XVERP, let it make the VERP senders of lists with verp_form readable: then such a post needs one transaction for many recipients. Postfix offers it to smtpd_authorized_verp_clients."`
 	Batch        int           `yaml:"batch" doc:"Recipients per claim: hosts share a large post in batches of so many."`
 }
 
@@ -95,6 +97,13 @@ type Run struct {
 // Status is the HTTP door for monitoring.
 type Status struct {
 	Listen string `yaml:"listen" doc:"host:port for /metrics and /healthz; empty: none. There is no access control: keep it on loopback or a management network."`
+}
+
+// Web is the HTTP door for members.
+type Web struct {
+	BaseURL string `yaml:"base_url" doc:"The https URL that members reach the pages at, such as https://lists.example.com/m; it goes into List-Unsubscribe of each copy. Empty: there are no pages, and no copy names one."`
+	Listen  string `yaml:"listen" doc:"host:port or unix:/path where this host answers, in plain HTTP: a web server with the certificate passes requests on, path and all. Empty: another host does. Every host of a site can."`
+	Proxies string `yaml:"proxies" doc:"Addresses or networks, separated by blanks, of web servers whose X-Forwarded-For is believed, for the rate limit; a unix socket's peer always is."`
 }
 
 // Retry is the schedule of temporary refusals.
@@ -128,6 +137,7 @@ func Default() Config {
 		Limits:    Limits{MessageSize: 50 << 20, Recipients: 1000, Connections: 200, Idle: 5 * time.Minute, Pipe: 5 * time.Minute},
 		Smarthost: Smarthost{Address: "127.0.0.1:25", TLS: "may", Connections: 8, Recipients: 100, Timeout: 5 * time.Minute, Batch: 1000},
 		Run:       Run{Slice: 10 * time.Second, Poll: time.Second, Workers: 4, Heartbeat: 20 * time.Second, Traces: 30 * 24 * time.Hour, Drain: 30 * time.Second},
+		Web:       Web{Proxies: "127.0.0.0/8 ::1"},
 		Retry:     Retry{First: 5 * time.Minute, Most: 4 * time.Hour, Expire: 5 * 24 * time.Hour},
 		Log:       Log{Format: "text", Level: "info"},
 	}

@@ -120,6 +120,15 @@ func (d *decoder) scalar(v reflect.Value, n *yaml.Node, key string) error {
 		if *p, err = strconv.Atoi(n.Value); err != nil {
 			err = fmt.Errorf("%q is not a whole number", n.Value)
 		}
+	case *bool:
+		switch n.Value {
+		case "yes", "true":
+			*p = true
+		case "no", "false":
+			*p = false
+		default:
+			err = fmt.Errorf("%q is neither yes nor no", n.Value)
+		}
 	case *time.Duration:
 		*p, err = lists.ParseDuration(n.Value)
 	case *Size:

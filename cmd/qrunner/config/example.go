@@ -50,6 +50,35 @@ func write(w io.Writer, v reflect.Value, depth int, docs bool) error {
 	return nil
 }
 
+// Values is c for programs: the keys as they stand in the file, durations and sizes as
+// they are written there.
+func Values(c Config) map[string]any { return values(reflect.ValueOf(c)) }
+
+func values(v reflect.Value) map[string]any {
+	out := map[string]any{}
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		switch x := v.Field(i).Interface().(type) {
+		case time.Duration:
+			out[name] = short(x)
+		case Size:
+			out[name] = x.String()
+		case map[string]Domain:
+			domains := map[string]any{}
+			for k, d := range x {
+				domains[k] = values(reflect.ValueOf(d))
+			}
+			out[name] = domains
+		default:
+			if v.Field(i).Kind() == reflect.Struct {
+				x = values(v.Field(i))
+			}
+			out[name] = x
+		}
+	}
+	return out
+}
+
 // scalar is a value in flow style, on one line.
 func scalar(v reflect.Value) string {
 	switch x := v.Interface().(type) {
@@ -61,6 +90,11 @@ func scalar(v reflect.Value) string {
 		return x.String()
 	case int:
 		return fmt.Sprint(x)
+	case bool:
+		if x {
+			return "yes"
+		}
+		return "no"
 	case []string:
 		parts := make([]string, len(x))
 		for i, s := range x {
