@@ -15,6 +15,9 @@ func call[T any](ctx context.Context, s *session, f func(*zk.Conn) (T, error)) (
 	if ctx.Err() != nil {
 		return zero, context.Cause(ctx)
 	}
+	if ctx.Done() == nil { // nobody could stop it anyway
+		return f(s.conn)
+	}
 	type result struct {
 		v   T
 		err error

@@ -86,7 +86,7 @@ func (le *Lease) Unlock(ctx context.Context) error {
 	}
 	le.end(locking.ErrReleased)
 	le.l.counted(func(s *Stats) { s.Releases++ })
-	err := le.await(ctx, le.l.reap(orphan{dir: le.dir, guid: le.guid, name: le.name}))
+	err := le.remove(ctx)
 	if errors.Is(err, errGone) {
 		err = nil
 		if was == nil && le.l.s.conn.SessionID() == le.session { // nobody but a thief
@@ -101,6 +101,18 @@ func (le *Lease) Unlock(ctx context.Context) error {
 		return fmt.Errorf("unlock %s: %w", le.key, err)
 	}
 	return nil
+}
+
+// remove removes the node, in the background if that takes long.
+func (le *Lease) remove(ctx context.Context) error {
+	o := orphan{dir: le.dir, guid: le.guid, name: le.name}
+	if ctx.Done() == nil && le.l.s.alive(le.session) { // nobody stops it, and it will not take long
+		if err := le.l.buryOnce(le.l.s.life, o); err == nil || errors.Is(err, errGone) {
+			return err
+		}
+		o.doubt = true
+	}
+	return le.await(ctx, le.l.reap(o))
 }
 
 // await waits for the removal of the node.

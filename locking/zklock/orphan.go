@@ -17,6 +17,7 @@ type orphan struct {
 	name      string          // "" while it is not known
 	after     <-chan struct{} // not before this; nil for at once
 	delay     time.Duration   // nor before so much time
+	doubt     bool            // it may be removed already, by us
 }
 
 // abandon gives our node up. after, if not nil, is when the create has been answered. It
@@ -71,18 +72,17 @@ func (l *Locker) bury(o orphan) error {
 	if o.delay > 0 && !sleep(ctx, o.delay) {
 		return context.Cause(ctx)
 	}
-	repeated := false
 	for try := 0; ; try++ {
 		err := l.buryOnce(ctx, o)
 		switch {
-		case errors.Is(err, errGone) && repeated:
+		case errors.Is(err, errGone) && o.doubt:
 			return nil // by us, perhaps: an answer was lost
 		case err == nil || errors.Is(err, errGone) || l.s.life.Err() != nil:
 			return err
 		case !passes(err) && try == 0:
 			l.cfg.Log.Warn("remove lock node", "entry", o.dir, "err", err)
 		}
-		repeated = o.name != ""
+		o.doubt = o.name != ""
 		l.counted(func(s *Stats) { s.Orphans++ })
 		if !sleep(ctx, min(pause<<min(try, 20), l.cfg.SessionTimeout/beatParts)) {
 			return context.Cause(ctx)
