@@ -45,6 +45,7 @@ type cli struct {
 	Queue     queueCmd    `cmd:"" help:"Look into the queues."`
 	Post      postCmd     `cmd:"" help:"Try a post on a list's policy."`
 	Held      heldCmd     `cmd:"" help:"Posts that wait for a moderator."`
+	Pending   pendingCmd  `cmd:"" help:"Requests to join or leave, and invitations, that wait."`
 	Digest    digestCmd   `cmd:"" help:"Digests: what waits, and sending them."`
 	Template  templateCmd `cmd:"" help:"The texts that qrunner writes to people."`
 	Shunt     shuntCmd    `cmd:"" help:"Mail that could not be processed."`
