@@ -4,6 +4,7 @@ package handlers
 // as the list's header fields make it, without decoration.
 var Posting = []Handler{
 	{"validate-authenticity", validateAuthenticity, "What is known of who sent it is written down, while it is as it came."},
+	{"mime-delete", mimeDelete, "The content filter: what the list does not pass on goes."},
 	{"tagger", tagger, "Which of the list's topics it is about."},
 	{"member-recipients", memberRecipients, "Everybody who gets each post by itself."},
 	{"avoid-duplicates", avoidDuplicates, "Nobody gets a second copy who wants none."},

@@ -100,6 +100,9 @@ func (m *Message) Add(name, value string) {
 	m.edit(append(slices.Clone(m.fields), NewField(name, value)))
 }
 
+// AddFields appends fields as they are; each must be a whole one with its line end.
+func (m *Message) AddFields(fs ...Field) { m.edit(append(slices.Clone(m.fields), fs...)) }
+
 // Prepend puts a field before all others, where trace fields belong.
 func (m *Message) Prepend(name, value string) {
 	m.edit(slices.Insert(slices.Clone(m.fields), 0, NewField(name, value)))

@@ -36,7 +36,7 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 		p.Message.Add(approvedAt, decided(w.Entry).UTC().Format(time.RFC1123Z))
 	}
 	if err := handlers.Run(ctx, p); err != nil {
-		return nil, fmt.Errorf("entry %s: %w", w.Entry.ID, err)
+		return c.unhandled(ctx, w, err)
 	}
 	if len(p.Recipients) == 0 && !isPost {
 		return nobody("the list has no owners, and the site names none"), nil
