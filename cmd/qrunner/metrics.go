@@ -73,6 +73,7 @@ func (d *daemon) lockStats() lockfile.Stats {
 func lockCounts(s lockfile.Stats) status.Counts {
 	out := status.Counts{
 		{Name: "lock_grants_total", Help: "Leases handed out.", N: float64(s.Grants)},
+		{Name: "lock_hand_overs_total", Help: "Leases that a process handed from one goroutine to the next.", N: float64(s.HandOvers)},
 		{Name: "lock_losses_total", Help: "Leases lost while they were held.", N: float64(s.Losses)},
 		{Name: "lock_tries_total", Help: "Attempts to take a lock.", N: float64(s.Tries)},
 		{Name: "lock_steals_total", Help: "Locks taken by an operator.", N: float64(s.Steals)},
