@@ -5,7 +5,7 @@ FUZZ    ?= 10s
 SOAK    ?= 10m
 SHELL   := /bin/bash
 
-.PHONY: build test lint unit bench fuzz deps soak test-nfs explore
+.PHONY: build test lint unit bench fuzz deps soak test-nfs test-zk explore
 
 build:            ## the static binary, bin/qrunner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/qrunner ./cmd/qrunner
@@ -32,6 +32,10 @@ nfs:              ## as root: a slice of test-nfs, three minutes; says what it l
 
 test-nfs:         ## as root: the locks on real kernel NFS, with faults (docs/locking.md)
 	.ci/nfs/run full
+
+test-zk:          ## the ZooKeeper lock on real servers, with the tests that take minutes (docs/zookeeper.md)
+	ZOOKEEPER_LONG=1 $(GO) test -race -cpu 1 -count=1 -timeout 1h -v -run '^TestEnsemble$$' ./locking/zklock
+	ZOOKEEPER_LONG=1 $(GO) test -count=1 -timeout 1h -v -run '^TestZooKeeper' ./cmd/qrunner/e2e
 
 explore:          ## the locks under many more schedules (docs/locking.md)
 	EXPLORE_DEVIATIONS=2 EXPLORE_RUNS=5000 $(GO) test -timeout 5h ./locking/explore

@@ -35,6 +35,10 @@ type Setup struct {
 	Poll time.Duration
 	// Shared says that the back end has the shared mode.
 	Shared bool
+	// Only picks the checks to run by their names; nil for all.
+	Only func(name string) bool
+	// Parallel runs the checks beside each other; New must give each a space of its own.
+	Parallel bool
 }
 
 // Crasher is a Locker whose host can be killed: from then on nothing of it reaches the
@@ -69,7 +73,13 @@ func Run(t *testing.T, s Setup) {
 		{"KeysAreApart", keysAreApart}, {"BadRequests", badRequests}, {"SharedMode", sharedMode},
 	}
 	for _, c := range checks {
+		if s.Only != nil && !s.Only(c.name) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
+			if s.Parallel {
+				t.Parallel()
+			}
 			body := func(t *testing.T) {
 				ctx, stop := context.WithCancel(context.Background())
 				t.Cleanup(stop)

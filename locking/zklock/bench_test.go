@@ -28,8 +28,8 @@ func BenchmarkLocks(b *testing.B) {
 }
 
 // plain is a connection of the library.
-func plain(b *testing.B, e *ensemble, root string) *zk.Conn {
-	conn, events, err := zk.Connect(e.addrs(), realTimeout, zk.WithLogInfo(false))
+func plain(b *testing.B, e ensemble, root string) *zk.Conn {
+	conn, events, err := zk.Connect(e.Addrs(), realTimeout, zk.WithLogInfo(false))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,8 +94,8 @@ func share(contenders, n int, f func()) time.Duration {
 }
 
 // kazoo is the time of one cycle, of one contender the median; zero without it.
-func kazoo(b *testing.B, e *ensemble, contenders, rounds int) time.Duration {
-	out, err := exec.Command("/usr/bin/python3", "testdata/kazoo_bench.py", strings.Join(e.addrs(), ","), "/kazoo",
+func kazoo(b *testing.B, e ensemble, contenders, rounds int) time.Duration {
+	out, err := exec.Command("/usr/bin/python3", "testdata/kazoo_bench.py", strings.Join(e.Addrs(), ","), "/kazoo",
 		strconv.Itoa(contenders), strconv.Itoa(rounds)).Output()
 	if err != nil {
 		b.Logf("without kazoo: %v", err)
@@ -109,7 +109,7 @@ func kazoo(b *testing.B, e *ensemble, contenders, rounds int) time.Duration {
 }
 
 // benchUncontended goes by medians, since a busy machine disturbs some turns.
-func benchUncontended(b *testing.B, e *ensemble) {
+func benchUncontended(b *testing.B, e ensemble) {
 	l, c, lib := open(b, e.config("/ours", 0)), plain(b, e, "/bare"), plain(b, e, "/library")
 	cycle(context.Background(), b, l)
 	libraryCycle(b, lib)
@@ -143,7 +143,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-func benchContended(b *testing.B, e *ensemble, contenders int) {
+func benchContended(b *testing.B, e ensemble, contenders int) {
 	l, lib := open(b, e.config("/ours", 0)), plain(b, e, "/library")
 	turn := 4 * contenders
 	var ours, library time.Duration
