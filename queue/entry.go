@@ -53,6 +53,9 @@ type Meta struct {
 	First, Last time.Time
 	// From is the queue that a shunted entry was in and goes back to.
 	From Name
+	// Web is for entries that the web pages made, in the queue command: what a token that
+	// was shown there stands for ("leave 12": member 12; "confirm TOKEN").
+	Web string
 	// Bounce is for entries that the stage out made: the report of one recipient.
 	Bounce *Bounce
 }

@@ -30,6 +30,9 @@ type asked struct {
 // Process implements queue.Processor.
 func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error) {
 	e := w.Entry
+	if e.Meta.Web != "" {
+		return s.web(ctx, w)
+	}
 	m := message.Parse(e.Raw)
 	if e.Target.List == lists.Site || !answerable(e, m) || automatic(m) {
 		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil

@@ -28,9 +28,6 @@ func listenWeb(w Web) error {
 	if w.BaseURL == "" {
 		return errors.New("needs web.base_url: the pages are reached at nothing else")
 	}
-	if path, ok := strings.CutPrefix(w.Listen, "unix:"); ok {
-		return absolute(path)
-	}
 	return listenTCP([]string{w.Listen})
 }
 

@@ -102,8 +102,8 @@ type Status struct {
 // Web is the HTTP door for members.
 type Web struct {
 	BaseURL string `yaml:"base_url" doc:"The https URL that members reach the pages at, such as https://lists.example.com/m; it goes into List-Unsubscribe of each copy. Empty: there are no pages, and no copy names one."`
-	Listen  string `yaml:"listen" doc:"host:port or unix:/path where this host answers, in plain HTTP: a web server with the certificate passes requests on, path and all. Empty: another host does. Every host of a site can."`
-	Proxies string `yaml:"proxies" doc:"Addresses or networks, separated by blanks, of web servers whose X-Forwarded-For is believed, for the rate limit; a unix socket's peer always is."`
+	Listen  string `yaml:"listen" doc:"host:port where this host answers, in plain HTTP: a web server with the certificate passes requests on, path and all. Empty: another host does. Every host of a site can."`
+	Proxies string `yaml:"proxies" doc:"Addresses or networks, separated by blanks, of web servers whose X-Forwarded-For is believed, for the rate limit."`
 }
 
 // Retry is the schedule of temporary refusals.

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"qrunner/lists"
+	"qrunner/lists/mailauth/oneclick"
+	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
+	"qrunner/queue"
+)
+
+// The field that mailbox providers and our own button POST (RFC 8058 §3.1).
+const (
+	field = "List-Unsubscribe"
+	click = "One-Click"
+)
+
+// unsubscribe is the page of a one-click token.
+func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request, st *store.State, token string) (int, page) {
+	member, err := s.Member(r.Context(), st.List(), token)
+	if errors.Is(err, oneclick.ErrToken) {
+		return gone()
+	}
+	if err != nil {
+		return s.trouble(r.Context(), st.ID(), err)
+	}
+	list := string(st.ID().Posting())
+	m, ok := st.List().Roster.ByID(member)
+	switch {
+	case !ok || m.Role != lists.RoleMember: // it was done before: fine
+		return http.StatusOK, page{Title: "You are unsubscribed", Text: "You do not get mail from " + list + " any more."}
+	case r.Method != http.MethodPost:
+		return http.StatusOK, page{Title: "Unsubscribe", Text: string(m.Address) + " gets the mail of " + list + ".", Field: field, Value: click, Button: "Unsubscribe"}
+	case !posted(w, r, field, click):
+		return http.StatusBadRequest, page{Title: "Not possible", Text: "The request does not say what it wants."}
+	}
+	if err := s.put(r, st.ID(), lists.SubLeave, "leave "+strconv.FormatUint(uint64(member), 10)); err != nil {
+		return s.trouble(r.Context(), st.ID(), err)
+	}
+	return http.StatusOK, page{Title: "You are unsubscribed", Text: string(m.Address) + " gets no more mail from " + list + ", but for what is on its way already."}
+}
+
+// confirm is the page of a token that was sent to somebody to be confirmed.
+func (s *site) confirm(w http.ResponseWriter, r *http.Request, st *store.State, token string) (int, page) {
+	p, ok := subscribe.Find(st, token, s.Clock())
+	if !ok || p.State != store.PendingConfirm || p.Kind == store.PendingOwner {
+		return gone()
+	}
+	what := string(p.Address) + ": " + subscribe.Describe(p) + ", " + string(st.ID().Posting())
+	if r.Method != http.MethodPost {
+		return http.StatusOK, page{Title: "Please confirm", Text: what, Field: "Confirm", Value: "yes", Button: "Confirm"}
+	}
+	if !posted(w, r, "Confirm", "yes") {
+		return http.StatusBadRequest, page{Title: "Not possible", Text: "The request does not say what it wants."}
+	}
+	if err := s.put(r, st.ID(), lists.SubConfirm, "confirm "+subscribe.Token(p)); err != nil {
+		return s.trouble(r.Context(), st.ID(), err)
+	}
+	return http.StatusOK, page{Title: "Thank you", Text: "Confirmed: " + what}
+}
+
+// posted reports whether a POST has a field with that value, as a form or as multipart.
+func posted(w http.ResponseWriter, r *http.Request, name, value string) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseMultipartForm(maxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return false
+	}
+	defer func() {
+		if r.MultipartForm != nil {
+			_ = r.MultipartForm.RemoveAll()
+		}
+	}()
+	return r.PostForm.Get(name) == value
+}
+
+// put makes the entry that does what was asked for. One that was made a moment ago is as
+// good: mailbox providers ask again, and people click twice.
+func (s *site) put(r *http.Request, list lists.ID, sub lists.SubAddress, what string) error {
+	key := string(list) + " " + what
+	if s.recent.has(key, s.Clock()) {
+		return nil
+	}
+	e := &queue.Entry{Queue: queue.Command, List: list, Raw: []byte("Subject: " + field + "\r\n\r\n")}
+	e.Target, e.Source, e.Trace, e.Meta.Web = lists.Target{List: list, Sub: sub}, "web "+s.client(r).String(), newTrace(), what
+	if _, err := s.Put(context.WithoutCancel(r.Context()), e); err != nil {
+		return err
+	}
+	s.recent.add(key, s.Clock())
+	s.Wake(list)
+	return nil
+}
