@@ -10,7 +10,6 @@ import (
 
 	"qrunner/cmd/qrunner/config"
 	"qrunner/lists"
-	"qrunner/lists/mailauth/keys"
 	"qrunner/lists/store"
 	"qrunner/lists/templates"
 	"qrunner/locking/fsys"
@@ -107,7 +106,7 @@ func (h *house) build(ctx context.Context, as role) error {
 	h.store = store.Open(store.Config{
 		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
 	})
-	h.auth = newAuth(keys.New(h.fs))
+	h.auth = newAuth(h.fs)
 	h.texts = &templates.Set{Read: stage.TemplateFiles(h.fs), SiteEmail: h.conf.Site.Owner, Log: h.log}
 	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
 	return nil

@@ -47,6 +47,9 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("make the site's own list: %w", err)
 	}
+	if err := h.auth.unsubscribe.Ensure(ctx); err != nil {
+		return err
+	}
 	return a.print(map[string]any{"share": conf.Var, "site": m.ID, "format": m.Format}, func(w io.Writer) {
 		fmt.Fprintf(w, "share %s is ready (site %s, format %d)\n", conf.Var, m.ID, m.Format)
 	})

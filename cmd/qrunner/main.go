@@ -52,6 +52,7 @@ type cli struct {
 	Bounce    bounceCmd   `cmd:"" help:"Who bounces, and why."`
 	Lock      lockCmd     `cmd:"" help:"Who holds which lock, and why."`
 	DKIM      dkimCmd     `cmd:"" name:"dkim" help:"Keys that sign posts, and their DNS records."`
+	Web       webCmd      `cmd:"" help:"Pages for members."`
 	Archive   archCmd     `cmd:"" help:"Archived posts."`
 	Trace     traceCmd    `cmd:"" help:"The history of one message."`
 	Doctor    doctorCmd   `cmd:"" help:"Is the share fit? What is not, and the remedy."`

@@ -14,7 +14,7 @@ import (
 func (h *house) stages() stage.Config {
 	return stage.Config{
 		Host: h.host.Host, SiteOwner: h.siteOwner(), FS: h.fs, Others: h.roster, Templates: h.texts,
-		DMARC: h.auth.dmarc, Authority: h.auth.authority, Directory: h.directory,
+		DMARC: h.auth.dmarc, Authority: h.auth.authority, Web: h.conf.Web.BaseURL, Directory: h.directory,
 	}
 }
 

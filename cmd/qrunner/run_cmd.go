@@ -51,7 +51,7 @@ func newDaemon(h *house) (*daemon, error) {
 		return nil, err
 	}
 	d.sender = fanout.New(fanout.Config{
-		FS: h.fs, Locker: h.locker, Transport: d.pool, Roster: d.roster, Put: h.spool.Put, Trace: h.trace.Add,
+		FS: h.fs, Locker: h.locker, Transport: d.pool, Roster: d.roster, Copies: h.copies().Open, Put: h.spool.Put, Trace: h.trace.Add,
 		Published: func(_ queue.Name, id lists.ID) { d.runner.Wake(id) }, Host: h.host.Host, Clock: time.Now, Log: h.log,
 		Policy: h.policy(), BatchSize: h.conf.Smarthost.Batch, Conns: h.conf.Smarthost.Connections,
 		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Lifetime: h.conf.Lock.DeliveryLifetime,
@@ -83,7 +83,7 @@ func (d *daemon) run(ctx context.Context) error {
 	go func() { traced <- d.trace.Run(tctx) }()
 
 	g, gctx := errgroup.WithContext(ctx)
-	if err := errors.Join(d.listen(gctx, g), d.serveStatus(gctx, g)); err != nil {
+	if err := errors.Join(d.listen(gctx, g), d.serveStatus(gctx, g), d.serveWeb(gctx, g)); err != nil {
 		stopTrace()
 		return errors.Join(err, <-traced)
 	}
