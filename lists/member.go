@@ -67,7 +67,7 @@ type Member struct {
 	Address mailaddr.Address `json:"address"`
 	Role    Role             `json:"role"`
 	Name    string           `json:"name,omitempty"`
-	// Mode and Status: empty means regular and enabled.
+	// Mode and Status: empty leaves it to the address's preference, else regular and enabled.
 	Mode        DeliveryMode   `json:"mode,omitempty"`
 	Status      DeliveryStatus `json:"status,omitempty"`
 	StatusSince time.Time      `json:"status_since,omitzero"`
@@ -78,15 +78,9 @@ type Member struct {
 	Since  time.Time         `json:"since,omitzero"`
 }
 
-// Delivers reports whether the member gets each post by itself.
-func (m *Member) Delivers() bool {
-	return m.Role == RoleMember && (m.Status == "" || m.Status == StatusEnabled) && (m.Mode == "" || m.Mode == ModeRegular)
-}
-
-// Digested reports whether the member gets digests.
-func (m *Member) Digested() bool {
-	return m.Role == RoleMember && (m.Status == "" || m.Status == StatusEnabled) && m.Mode.Digests()
-}
+// Delivers reports whether the member gets each post by itself, as far as he has said
+// himself; see List.Delivers.
+func (m *Member) Delivers() bool { return (&List{}).Delivers(m) }
 
 // Roster is a list's people at one moment: it never changes.
 type Roster interface {

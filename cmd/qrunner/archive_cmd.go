@@ -10,6 +10,7 @@ import (
 
 type archCmd struct {
 	Export archiveExportCmd `cmd:"" help:"Write a list's archive as an mbox."`
+	Rm     archiveRmCmd     `cmd:"" help:"Remove a post for good."`
 }
 
 type archiveExportCmd struct {

@@ -34,6 +34,8 @@ type house struct {
 	trace  *trace.Log
 	texts  *templates.Set
 	auth   auth
+	// addresses is what people have set for all lists.
+	addresses addressBook
 }
 
 // maxCalls bounds the calls to the share that may hang at the same time: a hard
@@ -105,7 +107,9 @@ func (h *house) build(ctx context.Context, as role) error {
 	h.spool = spool.New(spool.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})
 	h.store = store.Open(store.Config{
 		FS: h.fs, Locker: h.locker, Host: h.host.Host, Clock: time.Now, Log: h.log, Levels: h.levels,
+		Addresses: h.addresses.find,
 	})
+	h.addresses.read = h.store.Read
 	h.auth = newAuth(h.fs)
 	h.texts = &templates.Set{Read: stage.TemplateFiles(h.fs), SiteEmail: h.conf.Site.Owner, Log: h.log}
 	h.trace = trace.New(trace.Config{FS: h.fs, Host: h.host.Host, Clock: time.Now, Log: h.log})

@@ -42,6 +42,7 @@ type cli struct {
 	ConfigCmd configCmd   `cmd:"" name:"config" help:"Check or print the configuration."`
 	List      listCmd     `cmd:"" help:"Make, show, change and delete lists."`
 	Member    memberCmd   `cmd:"" help:"The people of a list."`
+	Prefs     prefsCmd    `cmd:"" help:"What people set for their address on all lists."`
 	Queue     queueCmd    `cmd:"" help:"Look into the queues."`
 	Post      postCmd     `cmd:"" help:"Try a post on a list's policy."`
 	Held      heldCmd     `cmd:"" help:"Posts that wait for a moderator."`

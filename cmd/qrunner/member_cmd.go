@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
 )
 
 type memberCmd struct {
@@ -17,8 +19,12 @@ type memberCmd struct {
 	Del    memberDelCmd    `cmd:"" help:"Take addresses off the roster."`
 	Ls     memberLsCmd     `cmd:"" help:"Who is on the roster."`
 	Set    memberSetCmd    `cmd:"" help:"Change one member."`
+	Find   memberFindCmd   `cmd:"" help:"On which lists an address is, and as what."`
+	Change memberChangeCmd `cmd:"" help:"Give somebody another address, on all lists."`
 	Import memberImportCmd `cmd:"" help:"Add many from a file, one address a line."`
+	Sync   memberSyncCmd   `cmd:"" help:"Make the roster what a file says: add who is missing, remove who is not in it."`
 	Export memberExportCmd `cmd:"" help:"Write the roster as member import reads it."`
+	Forget memberForgetCmd `cmd:"" help:"Take an address off everything on the share."`
 }
 
 // newMember parses an address into a roster line.
@@ -34,39 +40,66 @@ type memberAddCmd struct {
 	List    string   `arg:"" help:"Posting address."`
 	Address []string `arg:"" help:"Addresses to add."`
 	Role    string   `help:"member, owner, moderator or nonmember." enum:"member,owner,moderator,nonmember" default:"member"`
-	Name    string   `help:"Display name, for a single address."`
+	Welcome bool     `help:"Send them, and the owners, what the list's settings say about who joins."`
+	memberEdit
 }
 
-// Run adds all of the addresses or none.
+// Run adds all of the addresses or none. Who is banned, and the list's own addresses, are
+// refused.
 func (c *memberAddCmd) Run(ctx context.Context, a *app) error {
-	var changes []store.Change
+	if c.Name != nil && len(c.Address) > 1 {
+		return &usageError{errors.New("--name is for a single address")}
+	}
+	var members []lists.Member
 	for _, addr := range c.Address {
-		m, err := newMember(addr, c.Name, lists.Role(c.Role))
+		m, err := newMember(addr, "", lists.Role(c.Role))
+		if err == nil {
+			err = c.edit(&m, time.Now())
+		}
 		if err != nil {
 			return err
 		}
-		changes = append(changes, store.AddMember{Member: m})
+		members = append(members, m)
 	}
-	return a.change(ctx, c.List, "member add", func(*store.State) ([]store.Change, error) { return changes, nil })
+	return a.changeMembers(ctx, c.List, "member add", c.Welcome, func(d subscribe.Desk) (res subscribe.Result, err error) {
+		for _, m := range members {
+			if err := mayJoin(d, &m); err != nil {
+				return res, err
+			}
+			res.Changes = append(res.Changes, store.AddMember{Member: m})
+			res.Notices = append(res.Notices, d.Joined(m)...)
+		}
+		return res, nil
+	})
 }
 
 type memberDelCmd struct {
 	List    string   `arg:"" help:"Posting address."`
 	Address []string `arg:"" help:"Addresses to take off."`
 	Role    string   `help:"member, owner, moderator or nonmember." enum:"member,owner,moderator,nonmember" default:"member"`
+	Goodbye bool     `help:"Send them, and the owners, what the list's settings say about who leaves."`
 }
 
 // Run removes all of the addresses or none.
 func (c *memberDelCmd) Run(ctx context.Context, a *app) error {
-	var changes []store.Change
+	var gone []lists.Member
 	for _, addr := range c.Address {
 		m, err := newMember(addr, "", lists.Role(c.Role))
 		if err != nil {
 			return err
 		}
-		changes = append(changes, store.DelMember{Role: m.Role, Address: m.Address})
+		gone = append(gone, m)
 	}
-	return a.change(ctx, c.List, "member del", func(*store.State) ([]store.Change, error) { return changes, nil })
+	return a.changeMembers(ctx, c.List, "member del", c.Goodbye, func(d subscribe.Desk) (res subscribe.Result, err error) {
+		for _, m := range gone {
+			if old, ok := d.State.List().Roster.Find(m.Role, m.Address); ok {
+				m = *old
+			}
+			res.Changes = append(res.Changes, store.DelMember{Role: m.Role, Address: m.Address})
+			res.Notices = append(res.Notices, d.Left(m)...)
+		}
+		return res, nil
+	})
 }
 
 type memberLsCmd struct {
@@ -92,10 +125,14 @@ func (c *memberLsCmd) Run(ctx context.Context, a *app) error {
 	return a.print(rows, func(w io.Writer) {
 		fmt.Fprintln(w, "ADDRESS\tROLE\tMODE\tSTATUS\tACTION\tNAME")
 		for _, m := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Address, m.Role, or(string(m.Mode), "regular"),
-				or(string(m.Status), "enabled"), or(string(m.Action), "-"), m.Name)
+			fmt.Fprintln(w, memberLine(m))
 		}
 	})
+}
+
+func memberLine(m *lists.Member) string {
+	return strings.Join([]string{string(m.Address), string(m.Role), or(string(m.Mode), "regular"),
+		or(string(m.Status), "enabled"), or(string(m.Action), "-"), m.Name}, "\t")
 }
 
 func or(s, other string) string {
@@ -103,71 +140,4 @@ func or(s, other string) string {
 		return other
 	}
 	return s
-}
-
-type memberSetCmd struct {
-	List    string   `arg:"" help:"Posting address."`
-	Address string   `arg:"" help:"Whom to change."`
-	Role    string   `help:"In which role." enum:"member,owner,moderator,nonmember" default:"member"`
-	Name    *string  `help:"Display name."`
-	Mode    string   `help:"Delivery mode." enum:"regular,plaintext_digests,mime_digests,summary_digests," default:""`
-	Status  string   `help:"Delivery status." enum:"enabled,by_user,by_bounces,by_moderator," default:""`
-	Action  string   `help:"Moderation action; default: the list's." enum:"accept,hold,reject,discard,defer,default," default:""`
-	Pref    []string `help:"Preference such as receive_own_postings=no; an empty value follows the list again." placeholder:"NAME=VALUE" sep:"none"`
-}
-
-// Run changes one line of the roster.
-func (c *memberSetCmd) Run(ctx context.Context, a *app) error {
-	who, err := mailaddr.Parse(c.Address)
-	if err != nil {
-		return err
-	}
-	return a.change(ctx, c.List, "member set", func(st *store.State) ([]store.Change, error) {
-		old, ok := st.List().Roster.Find(lists.Role(c.Role), who)
-		if !ok {
-			return nil, fmt.Errorf("%s %s: %w", c.Role, who, store.ErrNoMember)
-		}
-		m := *old
-		if err := c.edit(&m); err != nil {
-			return nil, err
-		}
-		return []store.Change{store.SetMember{Member: m}}, nil
-	})
-}
-
-func (c *memberSetCmd) edit(m *lists.Member) error {
-	if c.Name != nil {
-		m.Name = *c.Name
-	}
-	if c.Mode != "" {
-		m.Mode = lists.DeliveryMode(c.Mode)
-	}
-	if c.Status != "" {
-		m.Status, m.StatusWhy = lists.DeliveryStatus(c.Status), "set by "+actor()
-	}
-	if c.Action != "" {
-		m.Action = lists.Action(c.Action)
-		if c.Action == "default" {
-			m.Action = ""
-		}
-	}
-	prefs := map[string]string{}
-	for k, v := range m.Prefs {
-		prefs[k] = v
-	}
-	for _, p := range c.Pref {
-		name, value, ok := strings.Cut(p, "=")
-		if !ok {
-			return &usageError{errors.New(p + " is not NAME=VALUE")}
-		}
-		if err := lists.CheckPref(name, value); err != nil {
-			return err
-		}
-		prefs[name] = value
-		if value == "" {
-			delete(prefs, name)
-		}
-	}
-	m.Prefs = prefs
-	return nil
 }

@@ -7,61 +7,45 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
+	"time"
 
 	"qrunner/lists"
-	"qrunner/lists/mailaddr"
-	"qrunner/lists/message"
 	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
 )
 
 type memberImportCmd struct {
-	List string `arg:"" help:"Posting address."`
-	File string `arg:"" optional:"" help:"One member a line: ADDRESS, or Name <ADDRESS>; # begins a comment. Missing or -: standard input."`
-	Role string `help:"member, owner, moderator or nonmember." enum:"member,owner,moderator,nonmember" default:"member"`
+	List    string `arg:"" help:"Posting address."`
+	File    string `arg:"" optional:"" help:"One member a line: ADDRESS, Name <ADDRESS>, or ADDRESS, a tab, and the name; # begins a comment. Missing or -: standard input."`
+	Role    string `help:"member, owner, moderator or nonmember." enum:"member,owner,moderator,nonmember" default:"member"`
+	Welcome bool   `help:"Send them, and the owners, what the list's settings say about who joins."`
 }
 
-// importReport says what became of each line.
+// importReport says what became of the lines.
 type importReport struct {
-	Added   int            `json:"added"`
-	Known   int            `json:"known"` // on the roster already: left as they are
-	Refused []importedLine `json:"refused"`
+	Added   int        `json:"added"`
+	Known   int        `json:"known"`   // on the roster already: left as they are
+	Refused []fileLine `json:"refused"` // not taken
 }
 
-type importedLine struct {
-	Line int    `json:"line"`
-	Text string `json:"text"`
-	Why  string `json:"why"`
-}
-
-// Run adds everybody who is not on the roster yet by one commit. Whoever is there
-// already stays as he is: nobody's disabled delivery comes back.
+// Run adds everybody who is not on the roster yet. Whoever is there already stays as he
+// is: nobody's disabled delivery comes back.
 func (c *memberImportCmd) Run(ctx context.Context, a *app) error {
-	in := a.std.in
-	if c.File != "" && c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return fmt.Errorf("open member file: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	members, rep, err := readMembers(in, lists.Role(c.Role))
+	people, rep, err := a.members(c.File)
 	if err != nil {
-		return fmt.Errorf("read member file: %w", err)
+		return err
 	}
-	err = a.with(ctx, c.List, "member import", func(_ *house, l *store.Holder) error {
+	role := lists.Role(c.Role)
+	bad := rep.Refused
+	err = a.with(ctx, c.List, "member import", func(h *house, l *store.Holder) error {
 		for range changeTries {
-			roster := l.State().List().Roster
-			rep.Known = 0
-			fresh := fresh(members, roster, &rep.Known)
-			if len(fresh) == 0 {
-				return nil
+			fresh, known, refused, err := fresh(memberDesk(l.State(), time.Now()), people, role)
+			if err != nil {
+				return err
 			}
-			p := newProgress(a.std.err, "import", len(fresh))
-			err := l.Import(ctx, by("member import"), values(fresh), p.set)
-			p.end()
+			rep.Known, rep.Refused = known, append(bad[:len(bad):len(bad)], refused...)
+			err = a.addMany(ctx, h, l, "member import", role, fresh, c.Welcome)
 			if !errors.Is(err, store.ErrFenced) {
 				rep.Added = len(fresh)
 				return err
@@ -73,9 +57,7 @@ func (c *memberImportCmd) Run(ctx context.Context, a *app) error {
 		return fmt.Errorf("import into %s: %w", c.List, err)
 	}
 	err = a.print(rep, func(w io.Writer) {
-		for _, r := range rep.Refused {
-			fmt.Fprintf(w, "line %d: %q: %s\n", r.Line, r.Text, r.Why)
-		}
+		sayRefused(w, rep.Refused)
 		fmt.Fprintf(w, "%d added, %d known already, %d refused\n", rep.Added, rep.Known, len(rep.Refused))
 	})
 	if err == nil && len(rep.Refused) > 0 {
@@ -84,67 +66,68 @@ func (c *memberImportCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-func fresh(members []lists.Member, roster lists.Roster, known *int) []lists.Member {
-	out := make([]lists.Member, 0, len(members))
-	for _, m := range members {
-		if _, ok := roster.Find(m.Role, m.Address); ok {
-			*known++
-			continue
-		}
-		out = append(out, m)
+// members reads a file of members.
+func (a *app) members(file string) ([]person, *importReport, error) {
+	in, err := a.memberFile(file)
+	if err != nil {
+		return nil, nil, err
 	}
-	return out
+	defer in.Close()
+	p := newProgress(a.std.err, "lines read", 0)
+	people, bad, err := readMembers(in, p.set)
+	p.end()
+	return people, &importReport{Refused: bad}, err
 }
 
-func values(ms []lists.Member) iter.Seq[lists.Member] {
+func sayRefused(w io.Writer, lines []fileLine) {
+	for _, r := range lines {
+		fmt.Fprintf(w, "line %d: %q: %s\n", r.Line, r.Text, r.Why)
+	}
+}
+
+// fresh sorts people out: those who are not on the roster and may be put there, how many
+// are on it, and the lines of those who may not be.
+func fresh(d subscribe.Desk, people []person, role lists.Role) (out []person, known int, refused []fileLine, err error) {
+	roster := d.State.List().Roster
+	for _, p := range people {
+		if _, ok := roster.Find(role, p.address); ok {
+			known++
+			continue
+		}
+		m := lists.Member{Address: p.address, Role: role}
+		if why := mayJoin(d, &m); why != nil {
+			if !refusal(why) {
+				return nil, 0, nil, why
+			}
+			refused = append(refused, fileLine{p.line, string(p.address), why.Error()})
+			continue
+		}
+		out = append(out, p)
+	}
+	return out, known, refused, nil
+}
+
+// addMany puts people on the roster by one commit, with the mails about it if told so.
+func (a *app) addMany(ctx context.Context, h *house, l *store.Holder, note string, role lists.Role, people []person, mail bool) error {
+	if len(people) == 0 {
+		return nil
+	}
+	p := newProgress(a.std.err, "add", len(people))
+	defer p.end()
+	if err := l.Import(ctx, by(note), asMembers(people, role), p.set); err != nil || !mail {
+		return err
+	}
+	return h.mailMany(ctx, l, note, people, role, subscribe.Desk.Joined)
+}
+
+func asMembers(people []person, role lists.Role) iter.Seq[lists.Member] {
 	return func(yield func(lists.Member) bool) {
-		for _, m := range ms {
-			if !yield(m) {
+		for _, p := range people {
+			if !yield(lists.Member{Address: p.address, Name: p.name, Role: role}) {
 				return
 			}
 		}
 	}
-}
-
-// readMembers reads one member a line. Byte order marks, CRLF, blank lines and
-// comments are no trouble; a line that is repeated counts once.
-func readMembers(r io.Reader, role lists.Role) ([]lists.Member, *importReport, error) {
-	rep := &importReport{Refused: []importedLine{}}
-	var out []lists.Member
-	seen := map[string]bool{}
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, 1<<20)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimPrefix(sc.Text(), "\ufeff")
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		addr, name, err := mailbox(line)
-		if err != nil {
-			rep.Refused = append(rep.Refused, importedLine{n, line, err.Error()})
-			continue
-		}
-		if !seen[addr.Key()] {
-			seen[addr.Key()] = true
-			out = append(out, lists.Member{Address: addr, Name: name, Role: role})
-		}
-	}
-	return out, rep, sc.Err()
-}
-
-// mailbox reads ADDRESS or Name <ADDRESS>.
-func mailbox(line string) (mailaddr.Address, string, error) {
-	if !strings.ContainsAny(line, "<\"") {
-		a, err := mailaddr.Parse(line)
-		return a, "", err
-	}
-	list := message.ParseAddressList(line)
-	if len(list) != 1 {
-		return "", "", fmt.Errorf("%w: not one address", mailaddr.ErrSyntax)
-	}
-	return list[0].Address, list[0].Name, nil
 }
 
 type memberExportCmd struct {

@@ -91,6 +91,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.sender.Run(gctx) })
 	g.Go(func() error { return d.sweep(gctx) })
 	g.Go(func() error { return d.tasks(gctx) })
+	g.Go(func() error { return d.keepAddresses(gctx) })
 	g.Go(func() error {
 		select {
 		case <-d.reg.Context().Done():

@@ -123,3 +123,15 @@ func writer(text []byte) func(io.Writer) error {
 		return err
 	}
 }
+
+func TestHideMessage(t *testing.T) {
+	ws := Address(parse(t, "an@example.com"))
+	in := "Received: from x\nFrom: =?utf-8?q?An_B=C3=A9?=\n <an@example.com>\nSubject: An writes\nTo: Joe <joe@example.com>\n\nFrom: An <an@example.com>\nAn\n"
+	want := "Received: from x\nFrom: xxxxxxxxxxxxxxxxxxxxxx\n <xx@xxxxxxxxxxx>\nSubject: An writes\nTo: Joe <joe@example.com>\n\nFrom: An <xx@xxxxxxxxxxx>\nAn\n"
+	if got := string(ws.HideMessage([]byte(in))); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := string(ws.HideMessage([]byte("From: Joe <joe@example.com>\n\n"))); got != "From: Joe <joe@example.com>\n\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -126,6 +126,31 @@ func (ws Words) Blank(f fsys.FS, name string) (n int, err error) {
 	return n, nil
 }
 
+// Rewrite writes over a whole file, in place, what hide makes of it, if that is something
+// else. hide must not change the length.
+func Rewrite(f fsys.FS, name string, limit int64, hide func([]byte) []byte) (bool, error) {
+	was, err := fsys.ReadFile(f, name, limit)
+	if err != nil {
+		return false, fmt.Errorf("rewrite file: %w", err)
+	}
+	now := hide(was)
+	if bytes.Equal(was, now) {
+		return false, nil
+	}
+	if len(was) != len(now) {
+		return false, fmt.Errorf("rewrite %s: %d octets would become %d", name, len(was), len(now))
+	}
+	w, err := f.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return false, fmt.Errorf("rewrite file: %w", err)
+	}
+	_, err = w.Write(now)
+	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
+		return false, fmt.Errorf("rewrite %s: %w", name, err)
+	}
+	return true, nil
+}
+
 // eachLine calls fn with every line and its end, until it returns false.
 func eachLine(r io.Reader, fn func(line []byte) bool) error {
 	br := bufio.NewReaderSize(r, 256<<10)

@@ -104,7 +104,7 @@ func (h *Holder) append(ctx context.Context, data []byte, d *draft) (done bool, 
 func (h *Holder) advance(temp string, d *draft) {
 	h.s.drop(h.last)
 	h.last = temp
-	d.seal(h.s.Levels)
+	d.seal(&h.s.Config)
 	h.state = &d.State
 	h.s.cache.setState(h.state)
 }

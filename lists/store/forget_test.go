@@ -47,7 +47,9 @@ func testForget(t *testing.T, w *world) {
 		}
 	}
 	for _, other := range []*Store{reader, w.host("c")} {
-		got := w.read(other)
+		h := w.lock(other) // without the lock a reader may be late
+		w.release(h)
+		got := h.State()
 		if _, ok := got.List().Roster.Find(lists.RoleMember, stays.Address); !ok {
 			t.Error("the other member is gone too")
 		}

@@ -17,7 +17,7 @@ func seedRecord(f *testing.F) *Record {
 		N: 7, Kind: KindCommit, Token: 5, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Host: "a", Actor: "x", Reason: "y",
 		Changes: Changes{
 			AddMember{member(1)}, DelMember{lists.RoleOwner, "a@b.org"}, SetMember{member(2)}, SetSetting{"info", "a\nb"},
-			UnsetSetting{"info"}, HoldPost{HeldPost{ID: "h"}}, DropHeld{"h"}, SetPostID{3}, AddToDigest{DigestPost{ID: "d", Sum: "s"}}, CloseDigest{1, 2, time.Unix(1, 0).UTC(), []string{"d"}}, SetDigest{1, 2, time.Unix(1, 0).UTC()},
+			UnsetSetting{"info"}, HoldPost{HeldPost{ID: "h"}}, DropHeld{"h"}, SetPostID{3}, AddToDigest{DigestPost{ID: "d", Sum: "s"}}, CloseDigest{1, 2, time.Unix(1, 0).UTC(), []string{"d"}}, SetDigest{1, 2, time.Unix(1, 0).UTC()}, DropDigest{"d"},
 			SetBounce{7, score.Record{Address: "a@b.org", Score: 150, Kind: score.Hard}, score.Step{What: score.Bounced, Points: -50}}, DropBounce{7},
 			SetStorm{score.Storm{Domain: "b.org", Kind: score.Soft, Members: 5}, time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()},
 			AddCount{"k", time.Unix(1, 0).UTC(), time.Unix(2, 0).UTC()}, MarkSeen{Key: "k", At: time.Unix(1, 0).UTC()},

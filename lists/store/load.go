@@ -41,7 +41,7 @@ func (s *Store) build(ctx context.Context, g generation, v view, through uint64)
 	if err := s.settled(v.dir, start.version); err != nil {
 		return nil, err
 	}
-	out.seal(s.Levels)
+	out.seal(&s.Config)
 	s.cache.setState(out)
 	return out, nil
 }
@@ -62,7 +62,7 @@ func (s *Store) start(ctx context.Context, g generation, v view, through uint64)
 		name := v.dir.snapshot(v.snapshots[i])
 		st, err := readSnapshot(s.FS, name, g, v.snapshots[i])
 		if err == nil {
-			st.seal(s.Levels)
+			st.seal(&s.Config)
 			return st, nil
 		}
 		if _, ok := errors.AsType[*CorruptError](err); !ok {

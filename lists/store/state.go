@@ -47,8 +47,8 @@ type State struct {
 	pending    *set[Pending]
 	pendingBy  *set[pendingRef]
 
-	levels   func(lists.ID) []lists.Level // settings below the list's own
-	settings func() *lists.Settings       // shared by states with the same overrides
+	conf     *Config                // what is known beside the log; nil: nothing
+	settings func() *lists.Settings // shared by states with the same overrides
 	list     func() *lists.List
 }
 
@@ -113,15 +113,18 @@ func (s *State) Overrides() map[string]string {
 	return out
 }
 
-// seal makes the state ready for readers. levels are the settings below the list's.
-func (s *State) seal(levels func(lists.ID) []lists.Level) {
-	s.levels = levels
+// seal makes the state ready for readers; what is not in the log is asked of conf.
+func (s *State) seal(conf *Config) {
+	s.conf = conf
+	if conf == nil {
+		conf = &Config{}
+	}
 	if s.settings == nil {
 		id, own := s.id, s.overrides
 		s.settings = sync.OnceValue(func() *lists.Settings {
 			var ls []lists.Level
-			if levels != nil {
-				ls = slices.Clone(levels(id))
+			if conf.Levels != nil {
+				ls = slices.Clone(conf.Levels(id))
 			}
 			return lists.Resolve(append(ls, lists.Level{Name: "list", Values: own})...)
 		})
@@ -129,7 +132,7 @@ func (s *State) seal(levels func(lists.ID) []lists.Level) {
 	s.list = sync.OnceValue(func() *lists.List {
 		return &lists.List{
 			ID: s.id, Incarnation: s.incarnation, Version: s.version, PostID: s.postID,
-			Settings: s.settings(), Roster: s.roster,
+			Settings: s.settings(), Roster: s.roster, Addresses: conf.Addresses,
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/mailaddr"
 	"qrunner/locking"
 	"qrunner/locking/clock"
 	"qrunner/locking/fsys"
@@ -25,6 +26,9 @@ type Config struct {
 	Log *slog.Logger
 	// Levels gives the settings below a list's own: style, site, domain. May be nil.
 	Levels func(lists.ID) []lists.Level
+	// Addresses gives what somebody has set for an address on all lists: see
+	// lists.AddressPrefTable. It must not wait for the share. May be nil.
+	Addresses func(mailaddr.Address) map[string]string
 	// SnapshotEvery is how many records a snapshot is newer than the one before;
 	// 0 means 500. Large lists take more: a thousandth of their roster.
 	SnapshotEvery int

@@ -167,7 +167,7 @@ func (v *verifier) compare(ctx context.Context, before, st *State, name string) 
 	if before == nil {
 		return nil
 	}
-	before.seal(v.s.Levels)
+	before.seal(&v.s.Config)
 	made, err := v.s.replay(ctx, v.dir, before, st.version)
 	if _, bad := errors.AsType[*CorruptError](err); bad || fsys.Gone(err) || errors.Is(err, ErrNewer) {
 		return nil // said of the record

@@ -18,6 +18,6 @@ func (s *State) With(at time.Time, cs ...Change) (*State, error) {
 		c.apply(d)
 	}
 	next := d.State
-	next.seal(s.levels)
+	next.seal(s.conf)
 	return &next, nil
 }

@@ -22,7 +22,7 @@ func (c Config) acknowledge(ctx context.Context, w *queue.Work, o *queue.Outcome
 	if !ok || !w.List.PrefBool(author, "acknowledge_posts") {
 		return nil
 	}
-	subject, text, err := c.says(ctx, w.List, templates.UserPost, author.Prefs["preferred_language"], templates.Vars{
+	subject, text, err := c.says(ctx, w.List, templates.UserPost, w.List.Language(author), templates.Vars{
 		"subject": subject(m), "user_email": string(author.Address),
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func (c Config) says(ctx context.Context, l *lists.List, name templates.Name, la
 // reads is the language of an address, if that is a member's who has named one.
 func reads(l *lists.List, a mailaddr.Address) string {
 	if m, ok := l.Roster.Find(lists.RoleMember, a); ok {
-		return m.Prefs["preferred_language"]
+		return l.Language(m)
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func (c Config) SendDigest(ctx context.Context, st *store.State, now time.Time, 
 	for _, p := range d.Posts {
 		closing.Posts = append(closing.Posts, p.ID)
 	}
-	plain, mime := readers(l.Roster, d.Last)
+	plain, mime := readers(l, d.Last)
 	if len(plain)+len(mime) == 0 {
 		return &queue.Outcome{
 			Event: "discarded", Reason: fmt.Sprintf("nobody gets digests: %d posts are let go", len(d.Posts)), Changes: []store.Change{closing},
@@ -110,7 +110,7 @@ func (c Config) digestFanout(ctx context.Context, w *queue.Work, m *message.Mess
 
 // readers are the members who get digests, plain and MIME: as their modes say, and
 // those who get one last digest.
-func readers(r lists.Roster, last []store.LastDigest) (plain, mime []lists.Recipient) {
+func readers(l *lists.List, last []store.LastDigest) (plain, mime []lists.Recipient) {
 	add := func(m *lists.Member, mode lists.DeliveryMode) {
 		to := lists.Recipient{Kind: lists.KindMember, Member: m.ID, Address: m.Address}
 		if mode == lists.ModePlainDigests {
@@ -119,14 +119,14 @@ func readers(r lists.Roster, last []store.LastDigest) (plain, mime []lists.Recip
 			mime = append(mime, to)
 		}
 	}
-	for m := range r.All(lists.RoleMember) {
-		if m.Digested() {
-			add(m, m.Mode)
+	for m := range l.Roster.All(lists.RoleMember) {
+		if l.Digested(m) {
+			add(m, l.Mode(m))
 		}
 	}
 	for _, x := range last {
-		m, ok := r.ByID(x.Member)
-		if ok && m.Role == lists.RoleMember && !m.Digested() && (m.Status == "" || m.Status == lists.StatusEnabled) {
+		m, ok := l.Roster.ByID(x.Member)
+		if ok && m.Role == lists.RoleMember && !l.Digested(m) && l.Enabled(m) {
 			add(m, x.Mode)
 		}
 	}
