@@ -64,6 +64,8 @@ type Post struct {
 	Hits []Hit
 	// PostID is this post's number, set by the stage before the handlers run.
 	PostID uint64
+	// Notes are what the handlers have to say about what they did, for the trace.
+	Notes []string
 	// Topics are the list's topics that the post is about. Written by the handler tagger.
 	Topics []string
 	// Recipients is written by the handlers member-recipients and avoid-duplicates.
@@ -120,6 +122,8 @@ type Verdict struct {
 	Notice string
 	Hits   []Hit
 	Misses []string
+	// Notes are what the handlers added, for the trace.
+	Notes []string
 }
 
 // String is the verdict on one line, for logs and traces: the rule that decided, why,
@@ -135,6 +139,9 @@ func (v Verdict) String() string {
 			names[i] = h.Rule
 		}
 		out += " [" + strings.Join(names, "; ") + "]"
+	}
+	for _, n := range v.Notes {
+		out += "; " + n
 	}
 	return out
 }

@@ -15,7 +15,8 @@ import (
 // one with a policy: rewritten mail arrives, refused mail makes members bounce.
 func dmarc(ctx context.Context, p *lists.Post) error {
 	action := p.List.Settings.Text("dmarc_mitigate_action")
-	if action != "munge_from" && action != "wrap_message" || anonymous(p) {
+	rewrites := action == "munge_from" || action == "wrap_message"
+	if anonymous(p) || !rewrites && !untouched(p) {
 		return nil
 	}
 	var authors []message.Mailbox
@@ -24,12 +25,20 @@ func dmarc(ctx context.Context, p *lists.Post) error {
 			authors = append(authors, b)
 		}
 	}
-	if len(authors) == 0 {
+	if len(authors) == 0 || holds(ctx, p, authors) {
 		return nil
 	}
-	needed, err := mitigates(ctx, p, authors)
-	if err != nil || !needed {
+	why, err := mitigates(ctx, p, authors)
+	if err != nil || why == "" {
 		return err
+	}
+	if untouched(p) {
+		why += ", and no valid signature of the author's is on the post"
+		p.Message.Protect(nil) // what is protected holds no more
+	}
+	p.Notes = append(p.Notes, action+": "+why)
+	if !rewrites {
+		return nil
 	}
 	if action == "wrap_message" {
 		wrapMessage(p)
@@ -38,35 +47,37 @@ func dmarc(ctx context.Context, p *lists.Post) error {
 	return nil
 }
 
-// mitigates reports whether any author's mail needs it.
-func mitigates(ctx context.Context, p *lists.Post, authors []message.Mailbox) (bool, error) {
+// mitigates says why any author's mail needs it; "": none does.
+func mitigates(ctx context.Context, p *lists.Post, authors []message.Mailbox) (string, error) {
 	if p.List.Settings.Bool("dmarc_mitigate_unconditionally") {
-		return true, nil
+		return "dmarc_mitigate_unconditionally", nil
 	}
 	patterns, err := p.List.Settings.Patterns("dmarc_addresses")
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	for _, a := range authors {
 		for _, pattern := range patterns {
 			if pattern.Match(a.Address) {
-				return true, nil
+				return string(a.Address) + " is in dmarc_addresses", nil
 			}
 		}
 	}
 	if p.DMARC == nil {
-		return false, nil
+		return "", nil
 	}
 	for _, a := range authors {
 		policy, err := p.DMARC.Policy(ctx, a.Address.Domain())
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-		if err != nil || policy == lists.DMARCQuarantine || policy == lists.DMARCReject {
-			return true, nil
+		switch {
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case err != nil:
+			return "the DMARC policy of " + a.Address.Domain() + " could not be found out", nil
+		case policy == lists.DMARCQuarantine, policy == lists.DMARCReject:
+			return "the domain " + a.Address.Domain() + " publishes a DMARC policy of " + string(policy), nil
 		}
 	}
-	return false, nil
+	return "", nil
 }
 
 // mungeFrom makes From "Anne via Ant <posting address>". The authors stay within reach

@@ -130,6 +130,8 @@ func (a *authority) Check(_ context.Context, p *lists.Post) error {
 	return nil
 }
 
+func (*authority) Aligned(context.Context, *lists.Post, string) (bool, error) { return false, nil }
+
 func (a *authority) Sign(_ context.Context, p *lists.Post) error {
 	a.log = append(a.log, "sign "+p.Message.Get("Subject"))
 	return nil

@@ -23,6 +23,9 @@ func Run(ctx context.Context, p *lists.Post) error {
 	if p.Target.Sub == lists.SubOwner {
 		return apply(ctx, Owner, p)
 	}
+	if untouched(p) {
+		return apply(ctx, Untouched, p)
+	}
 	return apply(ctx, Posting, p)
 }
 

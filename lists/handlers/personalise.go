@@ -28,10 +28,15 @@ func personalise(_ context.Context, p *lists.Post) error {
 }
 
 // oneClick gives each member's copy an unsubscribe URL of its own, in the place of the
-// address that rfc-2369 has put in. The archive and the digests never see it.
+// address that rfc-2369 has put in. The archive and the digests never see it. Where moderators
+// decide who leaves there is no such URL: it would have to keep its word at once.
 func oneClick(_ context.Context, p *lists.Post) error {
 	m := p.Message
-	if p.Web == "" || !p.List.Settings.Bool("one_click_unsubscribe") || !m.Has("List-Unsubscribe") {
+	set := p.List.Settings
+	if m.Protected("List-Unsubscribe") || m.Protected("List-Unsubscribe-Post") {
+		return nil
+	}
+	if p.Web == "" || !set.Bool("one_click_unsubscribe") || strings.HasSuffix(set.Text("unsubscription_policy"), "moderate") || !m.Has("List-Unsubscribe") {
 		return nil
 	}
 	m.Del("List-Unsubscribe")

@@ -18,9 +18,22 @@ import (
 type Message struct {
 	raw    []byte // as parsed; nil as soon as something was edited
 	fields []Field
-	sep    []byte // the empty line, as it came; nil if there was none
+	kept   map[string]bool // see Protect; never changed
+	sep    []byte          // the empty line, as it came; nil if there was none
 	body   []byte
 }
+
+// Protect makes every later edit of fields with these names (in any case) do nothing, also
+// where the message has none of them; nil ends that. Clones are protected too.
+func (m *Message) Protect(names []string) {
+	m.kept = make(map[string]bool, len(names))
+	for _, n := range names {
+		m.kept[strings.ToLower(n)] = true
+	}
+}
+
+// Protected reports whether edits of that field do nothing.
+func (m *Message) Protected(name string) bool { return m.kept[strings.ToLower(name)] }
 
 // Fields lists the header in order; the caller must not change it.
 func (m *Message) Fields() []Field { return m.fields }
@@ -66,7 +79,7 @@ func (m *Message) Del(name string) {
 func (m *Message) DelFunc(del func(Field) bool) {
 	kept := make([]Field, 0, len(m.fields))
 	for _, f := range m.fields {
-		if !del(f) {
+		if !del(f) || m.Protected(f.Name) {
 			kept = append(kept, f)
 		}
 	}
@@ -79,6 +92,9 @@ func (m *Message) DelFunc(del func(Field) bool) {
 // missing is added at the end of the header. The value must be plain ASCII or
 // already encoded; CR, LF and NUL in it become blanks (no header can be injected).
 func (m *Message) Set(name, value string) {
+	if m.Protected(name) {
+		return
+	}
 	i := m.index(name)
 	f := NewField(name, value)
 	if i < 0 {
@@ -96,15 +112,19 @@ func (m *Message) Set(name, value string) {
 }
 
 // Add appends a field at the end of the header.
-func (m *Message) Add(name, value string) {
-	m.edit(append(slices.Clone(m.fields), NewField(name, value)))
-}
+func (m *Message) Add(name, value string) { m.AddFields(NewField(name, value)) }
 
 // AddFields appends fields as they are; each must be a whole one with its line end.
-func (m *Message) AddFields(fs ...Field) { m.edit(append(slices.Clone(m.fields), fs...)) }
+func (m *Message) AddFields(fs ...Field) {
+	fs = slices.DeleteFunc(slices.Clone(fs), func(f Field) bool { return m.Protected(f.Name) })
+	m.edit(append(slices.Clone(m.fields), fs...))
+}
 
 // Prepend puts a field before all others, where trace fields belong.
 func (m *Message) Prepend(name, value string) {
+	if m.Protected(name) {
+		return
+	}
 	m.edit(slices.Insert(slices.Clone(m.fields), 0, NewField(name, value)))
 }
 

@@ -23,6 +23,10 @@ func dmarcMitigation(ctx context.Context, p *lists.Post) (*lists.Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	why, err := unsigned(ctx, p, from)
+	if err != nil || why == "" {
+		return nil, err
+	}
 	if ok {
 		return hitWith(action, notice, "%s is in dmarc_addresses", who)
 	}
@@ -32,10 +36,31 @@ func dmarcMitigation(ctx context.Context, p *lists.Post) (*lists.Hit, error) {
 			return nil, err
 		}
 		if policy == lists.DMARCQuarantine || policy == lists.DMARCReject {
-			return hitWith(action, notice, "the domain %s publishes a DMARC policy of %s, and this list changes messages", a.Domain(), policy)
+			return hitWith(action, notice, "the domain %s publishes a DMARC policy of %s, and %s", a.Domain(), policy, why)
 		}
 	}
 	return nil, nil
+}
+
+// unsigned says why receivers would refuse what this list makes of a post; "" if they would
+// not, because nothing of it is changed and a signature of each author's domain holds.
+func unsigned(ctx context.Context, p *lists.Post, from []mailaddr.Address) (string, error) {
+	if !p.List.Settings.Untouched() {
+		return "this list changes messages", nil
+	}
+	for _, a := range from {
+		ok := false
+		if p.Authority != nil {
+			var err error
+			if ok, err = p.Authority.Aligned(ctx, p, a.Domain()); err != nil {
+				return "", err
+			}
+		}
+		if !ok {
+			return "no valid signature of the author's is on the post", nil
+		}
+	}
+	return "", nil
 }
 
 // dmarcPolicy: a post is never refused because our DNS was down; it waits.

@@ -30,6 +30,7 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 	if isPost {
 		p.PostID = w.List.PostID + 1
 	}
+	handlers.Protect(p)
 	chains.Mark(p.Message, v)
 	p.Message.Del(approvedAt)
 	if v.Rule == "approved" {
@@ -38,6 +39,7 @@ func (c Config) accept(ctx context.Context, w *queue.Work, v lists.Verdict) (*qu
 	if err := handlers.Run(ctx, p); err != nil {
 		return c.unhandled(ctx, w, err)
 	}
+	v.Notes = p.Notes
 	if len(p.Recipients) == 0 && !isPost {
 		return nobody("the list has no owners, and the site names none"), nil
 	}

@@ -46,8 +46,9 @@ func TestDispose(t *testing.T) {
 // keyless cannot sign for the moment.
 type keyless struct{}
 
-func (keyless) Check(context.Context, *lists.Post) error { return nil }
-func (keyless) Sign(context.Context, *lists.Post) error  { return lists.ErrTrouble }
+func (keyless) Check(context.Context, *lists.Post) error                   { return nil }
+func (keyless) Aligned(context.Context, *lists.Post, string) (bool, error) { return false, nil }
+func (keyless) Sign(context.Context, *lists.Post) error                    { return lists.ErrTrouble }
 
 func TestTroubleOfHandlersWaits(t *testing.T) {
 	w := newWorld(t, liststest.Ant)
