@@ -25,11 +25,7 @@ func (a *app) read(ctx context.Context, list string) (*store.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := h.store.Read(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("read list %s: %w", id, err)
-	}
-	return st, nil
+	return h.store.Read(ctx, id) // its errors name the list
 }
 
 // with runs work while the list is held, and gives it back whatever comes of it.
@@ -44,7 +40,7 @@ func (a *app) with(ctx context.Context, list, note string, work func(*house, *st
 	}
 	l, err := h.store.Lock(ctx, id, note)
 	if err != nil {
-		return fmt.Errorf("lock list %s: %w", id, err)
+		return err // it names the list
 	}
 	return h.giveBack(ctx, l, work(h, l))
 }

@@ -36,7 +36,7 @@ func (c *configPrintCmd) Run(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.print(conf, nil)
+		return a.print(config.Values(conf), nil)
 	}
 	return config.Print(a.std.out, conf)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -46,11 +47,21 @@ func (c *dkimRecordCmd) Run(ctx context.Context, a *app) error {
 		}
 		rows = append(rows, row)
 	}
-	return a.print(rows, func(w io.Writer) {
+	if len(rows) == 0 {
+		err = fmt.Errorf("dkim keys%s: %w (qrunner dkim keygen makes one)", ofDomain(c.Domain), errNothing)
+	}
+	return errors.Join(err, a.print(rows, func(w io.Writer) {
 		for _, r := range rows {
 			fmt.Fprintln(w, r.Zone)
 		}
-	})
+	}))
+}
+
+func ofDomain(domain string) string {
+	if domain == "" {
+		return ""
+	}
+	return " of " + domain
 }
 
 // names finds the keys that are meant. One that is named in full need not be listed.

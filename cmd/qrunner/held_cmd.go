@@ -34,6 +34,9 @@ func (c *heldLsCmd) Run(ctx context.Context, a *app) error {
 	if held == nil {
 		held = []store.HeldPost{}
 	}
+	for i := range held {
+		held[i].Token = "" // good for a decision in a moderator's name
+	}
 	return a.print(held, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSINCE\tSIZE\tFROM\tSUBJECT\tRULE\tREASON")
 		for _, p := range held {

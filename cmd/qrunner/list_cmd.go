@@ -189,6 +189,9 @@ func (c *listLogCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	for i := range rows {
+		rows[i].Changes = hideTokens(rows[i].Changes)
+	}
 	return a.print(rows, func(w io.Writer) {
 		fmt.Fprintln(w, "N\tTIME\tHOST\tACTOR\tREASON\tWHAT")
 		for _, r := range rows {

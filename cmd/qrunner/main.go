@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	var c cli
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("qrunner"), kong.UsageOnError(),
-		kong.Description("A mailing-list delivery engine. https://www.rfc-editor.org/rfc/rfc2033 on one side, a smarthost on the other."),
+		kong.Description("Mailing lists: an MTA hands posts in (LMTP, SMTP or a pipe), a smarthost carries the copies out. State and queues are one directory tree that several hosts may share."),
 		kong.Writers(std.out, std.err), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
 		return report(std, false, err)

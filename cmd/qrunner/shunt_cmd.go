@@ -26,8 +26,8 @@ type shuntRow struct {
 	ID     queue.ID   `json:"id"`
 	From   queue.Name `json:"from"`
 	Count  int        `json:"count"`
-	First  time.Time  `json:"first"`
-	Last   time.Time  `json:"last"`
+	First  time.Time  `json:"first,omitzero"`
+	Last   time.Time  `json:"last,omitzero"`
 	Sender string     `json:"sender"`
 	Trace  string     `json:"trace"`
 	Cause  string     `json:"cause"`

@@ -16,9 +16,9 @@ import (
 
 type templateEditCmd struct {
 	Name   templates.Name `arg:"" help:"Template, such as list:user:notice:welcome."`
-	List   string         `help:"For this list." placeholder:"ADDRESS" xor:"scope" required:""`
-	Domain string         `help:"For the lists of this mail domain." xor:"scope" required:""`
-	Site   bool           `help:"For every list." xor:"scope" required:""`
+	List   string         `help:"For this list." placeholder:"ADDRESS" xor:"scope"`
+	Domain string         `help:"For the lists of this mail domain." placeholder:"DOMAIN" xor:"scope"`
+	Site   bool           `help:"For every list." xor:"scope"`
 	Lang   string         `help:"In this language." default:"en"`
 	File   string         `help:"Take the text from this file (- is standard input) instead of calling the editor."`
 	Remove bool           `help:"Take one's own away: what is below it counts again."`
@@ -29,6 +29,9 @@ type templateEditCmd struct {
 func (c *templateEditCmd) Run(ctx context.Context, a *app) error {
 	if _, err := templates.Lookup(c.Name); err != nil {
 		return &usageError{err}
+	}
+	if c.List == "" && c.Domain == "" && !c.Site {
+		return &usageError{errors.New("for whom? say one of --list ADDRESS, --domain DOMAIN, --site")}
 	}
 	if err := lists.CheckSetting("preferred_language", c.Lang); err != nil {
 		return &usageError{err}
@@ -46,7 +49,7 @@ func (c *templateEditCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := templates.Check(c.Name, text); err != nil {
-		return fmt.Errorf("template %s is left as it was: %w", c.Name, err)
+		return &dataError{fmt.Errorf("template %s is left as it was: %w", c.Name, err)}
 	}
 	return a.told(stage.WriteTemplate(a.house.fs, name, text), "wrote "+name)
 }
@@ -79,7 +82,10 @@ func (c *templateEditCmd) text(ctx context.Context, a *app, l *lists.List, name 
 	case "":
 	default:
 		data, err := os.ReadFile(c.File)
-		return string(data), err
+		if err != nil {
+			return "", &inputError{fmt.Errorf("read template: %w", err)}
+		}
+		return string(data), nil
 	}
 	old, err := stage.TemplateFiles(a.house.fs)(name)
 	if errors.Is(err, fs.ErrNotExist) {

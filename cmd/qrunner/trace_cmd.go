@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -23,12 +24,14 @@ func (c *traceCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("search traces: %w", err)
 	}
-	if events == nil {
+	nothing := error(nil)
+	if len(events) == 0 {
 		events = []trace.Event{}
+		nothing = fmt.Errorf("trace %s: %w: no host has a record of it (a Message-ID without its brackets, or a trace id)", c.Message, errNothing)
 	}
-	return a.print(events, func(w io.Writer) {
+	return errors.Join(nothing, a.print(events, func(w io.Writer) {
 		for _, e := range events {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Format(time.RFC3339Nano), e.Host, e.List, e.Event, e.Rcpt, e.Detail)
 		}
-	})
+	}))
 }

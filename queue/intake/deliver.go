@@ -77,8 +77,8 @@ func ExitStatus(err error) (status int, line string) {
 	}
 	r := replyOf(err)
 	line = r.status()
-	if err.Error() != r.Error() {
-		line += ": " + err.Error()
+	if why := beside(r, err); why != "" {
+		line += ": " + why
 	}
 	line = oneLine(line)
 	switch {

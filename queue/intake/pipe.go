@@ -32,6 +32,8 @@ func readPipe(stdin io.Reader, b *body) (head, error) {
 		switch {
 		case errors.Is(err, io.EOF) && last == '\n':
 			return h, nil
+		case errors.Is(err, io.EOF) && b.over != nil: // whatever is missing, it is over a limit
+			return h, nil
 		case errors.Is(err, io.EOF):
 			return head{}, fmt.Errorf("%w: standard input is empty or ends in mid-line", errCut)
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):

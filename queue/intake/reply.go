@@ -61,6 +61,11 @@ func replyOf(err error) *reply {
 	return errTrouble
 }
 
+// beside is what an error says that its answer does not say already; "" if nothing.
+func beside(r *reply, err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), r.Error()), ": ")
+}
+
 // smtpError is what go-smtp has to be handed: it looks for this very type, without
 // unwrapping, and turns all else into a permanent 554.
 func (r *reply) smtpError() *smtp.SMTPError {

@@ -153,7 +153,14 @@ func (s *session) answer(command string, err error, ok *reply) error {
 	if r.code >= 500 || r == errOneTarget {
 		level = slog.LevelInfo
 	}
-	s.log.Log(s.ctx, level, "refused", "command", oneLine(command), "trace", s.env.Trace, "reply", r.Error(), "err", err)
+	said := []any{"command", oneLine(command), "reply", r.Error()}
+	if s.env.Trace != "" {
+		said = append(said, "trace", s.env.Trace)
+	}
+	if why := beside(r, err); why != "" {
+		said = append(said, "err", why)
+	}
+	s.log.Log(s.ctx, level, "refused", said...)
 	return r.smtpError()
 }
 

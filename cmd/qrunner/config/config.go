@@ -43,6 +43,11 @@ type Lock struct {
 	Servers          []string      `yaml:"servers" doc:"zookeeper: host:port of each server."`
 	Root             string        `yaml:"root" doc:"zookeeper: the node below which locks are kept."`
 	SessionTimeout   time.Duration `yaml:"session_timeout" doc:"zookeeper: a host that is silent for so long loses its locks."`
+	ConnectTimeout   time.Duration `yaml:"connect_timeout" doc:"zookeeper: commands that need a lock, and the start, wait for the servers no longer."`
+	TLS              bool          `yaml:"tls" doc:"zookeeper: talk TLS to the servers (their secureClientPort)."`
+	CAFile           string        `yaml:"ca_file" doc:"zookeeper: PEM file with the authorities for the servers' certificates; empty: the system's."`
+	CertFile         string        `yaml:"cert_file" doc:"zookeeper: PEM file with this host's certificate, where the servers ask for one; empty: none."`
+	KeyFile          string        `yaml:"key_file" doc:"zookeeper: PEM file with the key of cert_file."`
 	AuthFile         string        `yaml:"auth_file" doc:"zookeeper: file with one line 'user:password' for digest authentication; empty: none."`
 	Naming           string        `yaml:"naming" doc:"zookeeper: names of the lock nodes: qrunner, or kazoo to share locks with kazoo's Lock, ReadLock and WriteLock."`
 }
@@ -131,7 +136,7 @@ func Default() Config {
 		Umask: "007",
 		Lock: Lock{
 			Backend: "lockfile", Lifetime: 90 * time.Second, DeliveryLifetime: 300 * time.Second, Slop: 10 * time.Second,
-			LocalDir: "/run/qrunner", Root: "/qrunner/locks", SessionTimeout: 15 * time.Second, Naming: "qrunner",
+			LocalDir: "/run/qrunner", Root: "/qrunner/locks", SessionTimeout: 15 * time.Second, ConnectTimeout: 10 * time.Second, Naming: "qrunner",
 		},
 		LMTP:      LMTP{Listen: []string{"127.0.0.1:8024"}, SocketMode: "0660"},
 		Limits:    Limits{MessageSize: 50 << 20, Recipients: 1000, Connections: 200, Idle: 5 * time.Minute, Pipe: 5 * time.Minute},
