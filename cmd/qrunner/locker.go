@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"qrunner/locking"
 	"qrunner/locking/lockfile"
@@ -35,21 +34,14 @@ func (h *house) lockFile() (locking.Operator, error) {
 }
 
 func (h *house) zooKeeper(ctx context.Context) (locking.Operator, error) {
-	l := h.conf.Lock
-	c := zklock.Config{
-		Servers: l.Servers, Root: l.Root, SessionTimeout: l.SessionTimeout, Naming: zklock.Naming(l.Naming), Host: h.host, Log: h.log,
+	c, err := zooKeeperConfig(h.conf.Lock)
+	if err != nil {
+		return nil, err
 	}
-	if l.AuthFile != "" {
-		text, err := os.ReadFile(l.AuthFile)
-		if err != nil {
-			return nil, fmt.Errorf("read lock.auth_file: %w", err)
-		}
-		line, _, _ := strings.Cut(string(text), "\n")
-		c.Digest = strings.TrimRight(line, "\r")
-	}
+	c.Host, c.Log = h.host, h.log
 	zk, err := zklock.Open(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("lock service (lock.servers: %s): %w", strings.Join(l.Servers, ", "), err)
+		return nil, fmt.Errorf("lock service: %w", err)
 	}
 	return zk, nil
 }

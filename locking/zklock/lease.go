@@ -124,7 +124,7 @@ func (le *Lease) await(ctx context.Context, done <-chan error) error {
 		return err
 	case <-ctx.Done():
 	case <-t.C:
-		return errSlow
+		return ErrNoAnswer
 	}
 	t.Reset(le.l.cfg.SessionTimeout / beatParts)
 	select {

@@ -22,7 +22,7 @@ func (l *Locker) Lock(ctx context.Context, key locking.Key, mode locking.Mode, o
 // TryLock implements locking.Locker. If somebody is in the way it writes nothing. It
 // waits for an answer of the ensemble for a third of the session timeout at most.
 func (l *Locker) TryLock(ctx context.Context, key locking.Key, mode locking.Mode, opts ...locking.Option) (locking.Lease, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.SessionTimeout/3, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.SessionTimeout/3, ErrNoAnswer)
 	defer cancel()
 	return l.acquire(ctx, key, mode, opts, (*attempt).once)
 }

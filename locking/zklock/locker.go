@@ -41,7 +41,7 @@ func Open(ctx context.Context, cfg Config) (*Locker, error) {
 	if l.s, err = connect(&l.cfg); err != nil {
 		return nil, fmt.Errorf("zookeeper lock: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.ConnectTimeout, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.ConnectTimeout, ErrNoAnswer)
 	defer cancel()
 	if err := l.start(ctx); err != nil {
 		l.s.close()
@@ -50,8 +50,15 @@ func Open(ctx context.Context, cfg Config) (*Locker, error) {
 	return l, nil
 }
 
-// errSlow: the ensemble did not answer in the time that there was.
-var errSlow = errors.New("no answer in time")
+// What can be wrong with an ensemble, or with what we ask of it.
+var (
+	// ErrNoAnswer: no server answered in the time that there was, or none that may write.
+	ErrNoAnswer = errors.New("no answer in time")
+	// ErrDenied: the user that we gave, or who gives none, may not do what locks need.
+	ErrDenied = errors.New("no permission for the given user")
+	// ErrBounds: the servers do not allow the session timeout.
+	ErrBounds = errors.New("outside the servers' bounds")
+)
 
 // start gets a session, shows who we are, and looks at the root.
 func (l *Locker) start(ctx context.Context) error {
@@ -62,14 +69,14 @@ func (l *Locker) start(ctx context.Context) error {
 	got, asked := l.s.timeout, l.cfg.SessionTimeout
 	l.s.mu.Unlock()
 	if got != asked {
-		return fmt.Errorf("session timeout %v: the servers' bounds make it %v", asked, got)
+		return fmt.Errorf("session timeout %v: %w, which make it %v", asked, ErrBounds, got)
 	}
 	err := l.makeRoot(ctx)
 	switch {
 	case errors.Is(err, zk.ErrNoAuth):
-		return fmt.Errorf("root %s: no permission for the given user: %w", l.cfg.Root, err)
+		return fmt.Errorf("root %s: %w: %w", l.cfg.Root, ErrDenied, err)
 	case errors.Is(err, zk.ErrInvalidACL):
-		return fmt.Errorf("root %s: the servers do not know the given user: %w", l.cfg.Root, err)
+		return fmt.Errorf("root %s: %w, whom the servers do not know: %w", l.cfg.Root, ErrDenied, err)
 	case err != nil:
 		return fmt.Errorf("root %s: %w", l.cfg.Root, l.unreachable(ctx, err))
 	}
@@ -88,6 +95,9 @@ func (l *Locker) hello(ctx context.Context) error {
 		return struct{}{}, c.AddAuth("digest", []byte(l.cfg.Digest))
 	})
 	if err != nil {
+		if errors.Is(err, zk.ErrAuthFailed) {
+			err = fmt.Errorf("%w: %w", ErrDenied, err)
+		}
 		return fmt.Errorf("authenticate: %w", err)
 	}
 	return nil

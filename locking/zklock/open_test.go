@@ -35,8 +35,8 @@ func TestOpenErrors(t *testing.T) {
 			c.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { return mute(ctx) }
 			c.ConnectTimeout = 5 * time.Second
 		}, "no answer in time", 7 * time.Second},
-		"too short": {func(w *world, c *Config) { c.SessionTimeout = time.Second }, "bounds make it 4s", time.Second},
-		"too long":  {func(w *world, c *Config) { c.SessionTimeout = time.Minute }, "bounds make it 40s", time.Second},
+		"too short": {func(w *world, c *Config) { c.SessionTimeout = time.Second }, "bounds, which make it 4s", time.Second},
+		"too long":  {func(w *world, c *Config) { c.SessionTimeout = time.Minute }, "bounds, which make it 40s", time.Second},
 		"no rights": {func(w *world, c *Config) { w.ens.Once(zktest.IsOp("create"), zktest.Fate{Code: zktest.CodeNoAuth}) }, "no permission", time.Second},
 		"authentication": {func(w *world, c *Config) {
 			c.Digest = "u:p"

@@ -159,7 +159,7 @@ func realRights(t *testing.T, e ensemble) {
 	}
 	short := e.config("/locks", 0)
 	short.SessionTimeout = zkreal.Tick
-	if _, err := Open(context.Background(), short); err == nil || !strings.Contains(err.Error(), "bounds make it 1s") {
+	if _, err := Open(context.Background(), short); err == nil || !strings.Contains(err.Error(), "bounds, which make it 1s") {
 		t.Errorf("session timeout of one tick: %v", err)
 	}
 }
