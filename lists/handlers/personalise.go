@@ -10,10 +10,10 @@ import (
 // personalise puts each member into To of his copy. The list stays within reach of an
 // answer to all: in Cc, unless answers go to it anyway.
 func personalise(_ context.Context, p *lists.Post) error {
-	if p.List.Settings.Text("personalize") != "full" {
+	m, list := p.Message, p.List.ID.Posting()
+	if p.List.Settings.Text("personalize") != "full" || m.Protected("To") || m.Protected("Cc") {
 		return nil
 	}
-	m, list := p.Message, p.List.ID.Posting()
 	m.Del("To")
 	p.Copies.Full = true
 	if names(m, "Reply-To", list) || names(m, "Cc", list) {
