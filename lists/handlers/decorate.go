@@ -12,37 +12,57 @@ import (
 	"qrunner/lists/personal"
 )
 
-// decorate puts the footer under the post, and never at the cost of the text above
-// it: a plain text takes it at its end if its charset can; a multipart/mixed gets one
-// more part; all else is wrapped, untouched, into a multipart/mixed. What is signed
-// or encrypted is only ever wrapped. A structure that we do not look into (too deep,
-// too many parts, signed without parts) gets no footer.
+// decorate puts the header above the post and the footer under it, and never at the cost
+// of the text between them: a plain text takes them if its charset can; a multipart/mixed
+// gets parts; all else is wrapped, untouched, into a multipart/mixed. What is signed or
+// encrypted is only ever wrapped. A structure that we do not look into (too deep, too many
+// parts, signed without parts) gets neither.
 //
-// The footer goes into a gap (lists.Gap) of the body. Gaps that are the same for all are
-// filled at once, the others when each copy is sent.
+// Both go into gaps (lists.Gap) of the body. Gaps that are the same for all are filled at
+// once, the others when each copy is sent.
 func decorate(_ context.Context, p *lists.Post) error {
-	text := expandFor(p.List, p.List.Settings.Text("footer"))
-	if strings.TrimSpace(text) == "" {
+	d := decoration{m: p.Message, header: insertionOf(p, "header"), footer: insertionOf(p, "footer")}
+	if d.header.none() && d.footer.none() {
 		return nil
 	}
-	text = strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")+"\n", "\n", "\r\n")
-	footer := insertion{text: text, sample: personal.Sample(text, people(p))}
-	m := p.Message
-	root, err := m.Structure()
-	var gaps []lists.Gap
+	root, err := d.m.Structure()
 	switch {
 	case err != nil, strings.HasPrefix(root.Type.Media, "multipart/") && len(root.Parts) == 0:
 		return nil
-	case root.Type.Media == "text/plain" && appendText(m, footer, &gaps):
+	case root.Type.Media == "text/plain" && d.text():
 	case root.Type.Media == "multipart/mixed":
-		appendPart(m, root, footer, &gaps)
+		d.parts(root)
 	default:
-		wrap(m, footer, &gaps)
+		d.wrap()
 	}
-	body, gaps := personal.Flatten(m.Body(), gaps)
-	m.SetBody(body)
+	body, gaps := personal.Flatten(d.m.Body(), d.gaps)
+	d.m.SetBody(body)
 	p.Copies.Gaps = gaps
 	return nil
+}
+
+// decoration is a message, what goes above and below its text, and the gaps made for it.
+type decoration struct {
+	m              *message.Message
+	header, footer insertion
+	gaps           []lists.Gap
+}
+
+// put adds a gap for an insertion at a place in the body.
+func (d *decoration) put(i insertion, at int, encoding, charset string) {
+	if !i.none() {
+		d.gaps = append(d.gaps, lists.Gap{At: at, Encoding: encoding, Charset: charset, Text: i.text})
+	}
+}
+
+// insertionOf is a setting as text for a gap.
+func insertionOf(p *lists.Post, setting string) insertion {
+	text := expandFor(p.List, p.List.Settings.Text(setting))
+	if strings.TrimSpace(text) == "" {
+		return insertion{}
+	}
+	text = strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")+"\n", "\n", "\r\n")
+	return insertion{text: text, sample: personal.Sample(text, people(p))}
 }
 
 // insertion is text for a gap: as lists.Gap has it, and the characters beyond ASCII that
@@ -61,10 +81,8 @@ func (i insertion) long() bool { return longLine([]byte(personal.Widest(i.text))
 // plain reports whether every copy's is ASCII.
 func (i insertion) plain() bool { return i.fits("us-ascii") }
 
-// gap is the insertion at a place in a body.
-func (i insertion) gap(at int, encoding, charset string) lists.Gap {
-	return lists.Gap{At: at, Encoding: encoding, Charset: charset, Text: i.text}
-}
+// none reports whether there is nothing to put in.
+func (i insertion) none() bool { return i.text == "" }
 
 // people are the recipients with their values.
 func people(p *lists.Post) func(yield func(*personal.Person) bool) {
@@ -81,8 +99,8 @@ func people(p *lists.Post) func(yield func(*personal.Person) bool) {
 	}
 }
 
-// appendEntity appends the footer as an entity of its own.
-func (i insertion) appendEntity(body []byte, gaps *[]lists.Gap) []byte {
+// entity appends an insertion as an entity of its own.
+func (d *decoration) entity(body []byte, i insertion) []byte {
 	charset, encoding := "us-ascii", "7bit"
 	if !i.plain() || i.long() {
 		charset, encoding = "utf-8", "quoted-printable"
@@ -90,38 +108,46 @@ func (i insertion) appendEntity(body []byte, gaps *[]lists.Gap) []byte {
 	body = append(body, "Content-Type: text/plain; charset="+charset+"\r\n"+
 		"Content-Transfer-Encoding: "+encoding+"\r\n"+
 		"Content-Disposition: inline\r\n\r\n"...)
-	*gaps = append(*gaps, i.gap(len(body), encoding, charset))
+	d.put(i, len(body), encoding, charset)
 	return body
 }
 
 // footerPart is a text that is the same in all copies as an entity.
 func footerPart(text string) []byte {
-	var gaps []lists.Gap
-	body := insertion{text: personal.Escape(text)}.appendEntity(nil, &gaps)
-	body, _ = personal.Flatten(body, gaps)
+	var d decoration
+	body := d.entity(nil, insertion{text: personal.Escape(text)})
+	body, _ = personal.Flatten(body, d.gaps)
 	return body
 }
 
-// appendPart adds the footer behind the last part of a multipart/mixed. The line end
-// before a boundary belongs to the boundary (RFC 2046 §5.1.1): the footer's own is it.
-func appendPart(m *message.Message, root *message.Part, footer insertion, gaps *[]lists.Gap) {
+// parts adds parts to a multipart/mixed: the header before the first, the footer behind
+// the last. The line end before a boundary belongs to the boundary (RFC 2046 §5.1.1): the
+// insertion's own is it.
+func (d *decoration) parts(root *message.Part) {
 	boundary := root.Type.Params["boundary"]
-	body, end := m.Body(), root.Parts[len(root.Parts)-1].End
-	out := bytes.Clone(body[:end])
-	out = append(out, "\r\n--"+boundary+"\r\n"...)
-	out = footer.appendEntity(out, gaps)
+	first, end := root.Parts[0], root.Parts[len(root.Parts)-1].End
+	body, start := d.m.Body(), first.Start-len(first.Header.Bytes())
+	out := bytes.Clone(body[:start])
+	if !d.header.none() {
+		out = append(d.entity(out, d.header), "--"+boundary+"\r\n"...)
+	}
+	out = append(out, body[start:end]...)
 	rest := body[end:]
 	if len(rest) == 0 { // the closing line is missing
 		rest = []byte("\r\n--" + boundary + "--\r\n")
 	}
-	rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
-	m.SetBody(append(out, rest...))
+	if !d.footer.none() {
+		out = d.entity(append(out, "\r\n--"+boundary+"\r\n"...), d.footer)
+		rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
+	}
+	d.m.SetBody(append(out, rest...))
 }
 
-// wrap makes the message the first part of a new multipart/mixed and the footer the
-// second. Its Content-* fields go with it, octet for octet. Only a text with lines
-// over the limit is encoded for that: no server need take it as it is.
-func wrap(m *message.Message, footer insertion, gaps *[]lists.Gap) {
+// wrap makes the message a part of a new multipart/mixed, between header and footer. Its
+// Content-* fields go with it, octet for octet. Only a text with lines over the limit is
+// encoded for that: no server need take it as it is.
+func (d *decoration) wrap() {
+	m := d.m
 	if strings.HasPrefix(m.ContentType().Media, "text/") && identity(m) && longLine(m.Body()) {
 		m.Set("Content-Transfer-Encoding", "quoted-printable")
 		m.SetBody(message.QuotedPrintable(m.Body()))
@@ -129,6 +155,9 @@ func wrap(m *message.Message, footer insertion, gaps *[]lists.Gap) {
 	sum := sha256.Sum256(m.Body())
 	boundary := "=_" + hex.EncodeToString(sum[:16]) // no text contains its own hash
 	out := []byte("--" + boundary + "\r\n")
+	if !d.header.none() {
+		out = append(d.entity(out, d.header), "--"+boundary+"\r\n"...)
+	}
 	m.DelFunc(func(f message.Field) bool {
 		if !strings.HasPrefix(strings.ToLower(f.Name), "content-") {
 			return false
@@ -138,9 +167,11 @@ func wrap(m *message.Message, footer insertion, gaps *[]lists.Gap) {
 		return true
 	})
 	out = append(append(out, "\r\n"...), m.Body()...)
-	out = append(out, "\r\n--"+boundary+"\r\n"...)
-	out = footer.appendEntity(out, gaps)
-	out = append(out, "--"+boundary+"--\r\n"...)
+	out = append(out, "\r\n--"+boundary...)
+	if !d.footer.none() {
+		out = append(d.entity(append(out, "\r\n"...), d.footer), "--"+boundary...)
+	}
+	out = append(out, "--\r\n"...)
 	m.Set("MIME-Version", "1.0")
 	m.Set("Content-Type", `multipart/mixed; boundary="`+boundary+`"`)
 	if eightBit(out) {

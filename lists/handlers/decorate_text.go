@@ -5,36 +5,38 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"qrunner/lists"
 	"qrunner/lists/message"
+	"qrunner/lists/personal"
 )
 
 // maxLine is the longest line of RFC 5322 §2.1.1, in octets.
 const maxLine = 998
 
-// appendText adds the footer to the end of a plain text. It gives up, and nothing is
-// changed, if the text is an attachment, if it is not what its charset or transfer
-// encoding says, or if the charset lacks a character of the footer. The octets of
-// the text stay, except that lines over the limit make it quoted-printable.
-func appendText(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
-	if d := strings.ToLower(m.Get("Content-Disposition")); strings.HasPrefix(d, "attachment") {
+// text adds header and footer to a plain text. It gives up, and nothing is changed, if the
+// text is an attachment, if it is not what its charset or transfer encoding says, or if
+// the charset lacks a character of what is added. The octets of the text stay, except that
+// lines over the limit make it quoted-printable.
+func (d *decoration) text() bool {
+	m := d.m
+	if v := strings.ToLower(m.Get("Content-Disposition")); strings.HasPrefix(v, "attachment") {
 		return false
 	}
 	t := m.ContentType()
-	if !asciiBased(t.Charset()) || !footer.fits(t.Charset()) {
+	if !asciiBased(t.Charset()) || !d.header.fits(t.Charset()) || !d.footer.fits(t.Charset()) {
 		return false
 	}
+	header, footer := d.header, d.footer
 	if strings.EqualFold(t.Params["format"], "flowed") {
-		footer.text = fixedLines(footer.text)
+		header.text, footer.text = fixedLines(header.text), fixedLines(footer.text)
 	}
 	if identity(m) {
-		return appendIdentity(m, footer, gaps)
+		return d.identity(header, footer)
 	}
 	switch m.Encoding() {
 	case "quoted-printable":
-		return appendQuoted(m, footer, gaps)
+		return d.quoted(header, footer)
 	case "base64":
-		return appendBase64(m, footer, gaps)
+		return d.base64(header, footer)
 	}
 	return false
 }
@@ -48,35 +50,38 @@ func identity(m *message.Message) bool {
 	return false
 }
 
-func appendIdentity(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
+func (d *decoration) identity(header, footer insertion) bool {
+	m := d.m
 	charset, encoding := m.ContentType().Charset(), m.Encoding()
 	if _, ok := message.ToUTF8(m.Body(), charset); !ok {
 		return false
 	}
 	body, footer := under(m.Body(), m.Body(), footer)
-	if longLine(body) || footer.long() {
+	if longLine(body) || header.long() || footer.long() {
 		encoding = "quoted-printable"
 		body = message.QuotedPrintable(body)
-	} else if encoding == "7bit" && !footer.plain() {
+	} else if encoding == "7bit" && !(header.plain() && footer.plain()) {
 		encoding = "8bit"
 	}
 	if encoding != m.Encoding() {
 		m.Set("MIME-Version", "1.0")
 		m.Set("Content-Transfer-Encoding", encoding)
 	}
-	*gaps = append(*gaps, footer.gap(len(body), encoding, charset))
+	d.put(header, 0, encoding, charset)
+	d.put(footer, len(body), encoding, charset)
 	m.SetBody(body)
 	return true
 }
 
-// appendQuoted leaves the encoded text alone and encodes the footer behind it.
-func appendQuoted(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
+// quoted leaves the encoded text alone and encodes what is added around it.
+func (d *decoration) quoted(header, footer insertion) bool {
+	m := d.m
 	root, err := m.Structure()
 	if err != nil {
 		return false
 	}
-	text := root.Decode(m.Body())
-	if _, ok := message.ToUTF8(text, m.ContentType().Charset()); !ok {
+	text, charset := root.Decode(m.Body()), m.ContentType().Charset()
+	if _, ok := message.ToUTF8(text, charset); !ok {
 		return false
 	}
 	body := m.Body()
@@ -84,7 +89,8 @@ func appendQuoted(m *message.Message, footer insertion, gaps *[]lists.Gap) bool 
 		body = cut[:len(cut)-1] // a soft line break at the very end
 	}
 	body, footer = under(body, text, footer)
-	*gaps = append(*gaps, footer.gap(len(body), "quoted-printable", m.ContentType().Charset()))
+	d.put(header, 0, "quoted-printable", charset)
+	d.put(footer, len(body), "quoted-printable", charset)
 	m.SetBody(body)
 	return true
 }
@@ -92,10 +98,11 @@ func appendQuoted(m *message.Message, footer insertion, gaps *[]lists.Gap) bool 
 // base64Line is how many octets a line of base64 has.
 const base64Line = 57
 
-// appendBase64 encodes the text anew; its last line, if that is not a whole one, is
-// encoded together with the footer.
-func appendBase64(m *message.Message, footer insertion, gaps *[]lists.Gap) bool {
-	charset := m.ContentType().Charset()
+// base64 encodes the text anew, together with a header that is the same for all; its last
+// line, if that is not a whole one, is encoded together with the footer. Behind a header
+// of varying length base64 cannot go on: then the text becomes quoted-printable.
+func (d *decoration) base64(header, footer insertion) bool {
+	m, charset := d.m, d.m.ContentType().Charset()
 	packed := bytes.Join(bytes.Fields(m.Body()), nil)
 	text := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
 	n, err := base64.StdEncoding.Decode(text, packed)
@@ -103,11 +110,23 @@ func appendBase64(m *message.Message, footer insertion, gaps *[]lists.Gap) bool 
 		return false
 	}
 	whole, footer := under(text[:n], text[:n], footer)
+	if personal.Personal(header.text) {
+		m.Set("Content-Transfer-Encoding", "quoted-printable")
+		m.SetBody(message.QuotedPrintable(whole))
+		d.put(header, 0, "quoted-printable", charset)
+		d.put(footer, len(m.Body()), "quoted-printable", charset)
+		return true
+	}
+	above, _ := message.FromUTF8(personal.Plain(header.text), charset)
+	whole = append(bytes.Clone(above), whole...)
+	if footer.none() {
+		m.SetBody(message.Base64(whole))
+		return true
+	}
 	cut := len(whole) - len(whole)%base64Line
 	body := message.Base64(whole[:cut])
-	g := footer.gap(len(body), "base64", charset)
-	g.Before = whole[cut:]
-	*gaps = append(*gaps, g)
+	d.put(footer, len(body), "base64", charset)
+	d.gaps[len(d.gaps)-1].Before = whole[cut:]
 	m.SetBody(body)
 	return true
 }
@@ -116,6 +135,9 @@ func appendBase64(m *message.Message, footer insertion, gaps *[]lists.Gap) bool 
 // empty line before it if the text's last line ends in a blank, for in format=flowed that
 // line would go on in the footer (RFC 3676 §4.1).
 func under(body, text []byte, footer insertion) ([]byte, insertion) {
+	if footer.none() {
+		return body, footer
+	}
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(bytes.Clone(body), "\r\n"...)
 	}
