@@ -8,8 +8,6 @@ import (
 	"bytes"
 	"strings"
 
-	"golang.org/x/net/idna"
-
 	"qrunner/lists/mailaddr"
 )
 
@@ -33,7 +31,7 @@ const (
 func Address(a mailaddr.Address) Words {
 	var out Words
 	domains := []string{a.Domain()}
-	if u, err := idna.Lookup.ToUnicode(a.Domain()); err == nil && u != a.Domain() {
+	if u := a.UnicodeDomain(); u != a.Domain() {
 		domains = append(domains, u)
 	}
 	for _, d := range domains {

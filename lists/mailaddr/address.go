@@ -65,6 +65,14 @@ func (a Address) Local() string { return string(a[:max(a.at(), 0)]) }
 // Domain is the part behind the last "@", in lower case.
 func (a Address) Domain() string { return string(a[a.at()+1:]) }
 
+// UnicodeDomain is the domain as people write it: internationalised labels in Unicode.
+func (a Address) UnicodeDomain() string {
+	if u, err := idna.Lookup.ToUnicode(a.Domain()); err == nil {
+		return u
+	}
+	return a.Domain()
+}
+
 func (a Address) at() int { return strings.LastIndexByte(string(a), '@') }
 
 // Key is the form to compare and to index by: all lower case. Local parts are case
