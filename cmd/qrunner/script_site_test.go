@@ -1,21 +1,18 @@
 package main
 
 import (
-	"context"
 	"os"
 	"regexp"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"qrunner/queue/queuetest"
 )
 
 // scriptSite is "site [LINE...]": it makes a share with the configuration that the
 // commands of a script find, with more lines if wanted, and the list ant with the
 // member anne and the owner olga.
 func scriptSite(ts *testscript.TestScript, _ bool, args []string) {
-	text := "host: h1\nvar: " + ts.MkAbs("share") + "\nlock: {local_dir: ''}\nlmtp: {listen: ['127.0.0.1:0']}\n" +
+	text := "host: h1\nvar: " + ts.MkAbs("share") + "\nlock: {local_dir: ''}\nlmtp: {listen: ['127.0.0.1:0', 'unix:" + ts.MkAbs("lmtp") + "']}\n" +
 		"run: {poll: 100ms}\nlog: {level: error}\n"
 	smarthost := ts.Getenv("SINK")
 	if smarthost == "" {
@@ -52,17 +49,4 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("waited %v in vain for output that matches %s", scriptPatience, args[0])
 		}
 	}
-}
-
-// scriptSink is "sink", before "site": it starts a smarthost that takes everything.
-func scriptSink(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: sink")
-	}
-	s, err := queuetest.NewSink(queuetest.SinkConfig{})
-	ts.Check(err)
-	addr, err := s.Listen(context.Background(), "")
-	ts.Check(err)
-	ts.Defer(s.Close)
-	ts.Setenv("SINK", addr)
 }

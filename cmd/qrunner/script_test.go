@@ -15,12 +15,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the commands as a shell would. In the scripts "status N PROGRAM
-// ARGS..." is exec of a program that has to end with the status N.
+// ARGS..." is exec of a program that has to end with the status N; for mail see
+// script_mail_test.go.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: "testdata/script", Setup: scriptSetup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": scriptStatus, "site": scriptSite, "until": scriptUntil, "sink": scriptSink,
+			"lmtp": scriptLMTP, "gets": scriptGets, "got": scriptGot, "answer": scriptAnswer,
 		},
 	})
 }
