@@ -143,5 +143,8 @@ func EncodePhrase(name string) string {
 	if !plain(name) {
 		return EncodeHeader(name)
 	}
+	if !strings.ContainsAny(name, `\"`) {
+		return `"` + name + `"`
+	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
