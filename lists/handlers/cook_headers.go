@@ -47,7 +47,7 @@ func cookNotice(_ context.Context, p *lists.Post) error {
 }
 
 // complete makes the header what RFC 5322 §3.6 asks for: nothing twice that may be
-// there once (the first stays), a date, a message id.
+// there once (the first stays; of To and Cc all become one), a date, a message id.
 func complete(p *lists.Post) {
 	var seen []string
 	p.Message.DelFunc(func(f message.Field) bool {
@@ -60,6 +60,11 @@ func complete(p *lists.Post) {
 		}
 		return false
 	})
+	for _, name := range []string{"To", "Cc"} {
+		if vs := p.Message.All(name); len(vs) > 1 { // nobody addressed gets lost
+			p.Message.Set(name, strings.Join(vs, ", "))
+		}
+	}
 	if !p.Message.Has("Date") {
 		p.Message.Add("Date", p.Received.UTC().Format(time.RFC1123Z))
 	}

@@ -3,6 +3,8 @@ package handlers
 import (
 	"bytes"
 	"encoding/base64"
+	"maps"
+	"mime"
 	"strings"
 
 	"qrunner/lists/message"
@@ -22,23 +24,41 @@ func (d *decoration) text() bool {
 		return false
 	}
 	t := m.ContentType()
-	if !asciiBased(t.Charset()) || !d.header.fits(t.Charset()) || !d.footer.fits(t.Charset()) {
+	charset, retyped := t.Charset(), ""
+	if asciiOnly(charset) && !(d.header.plain() && d.footer.plain()) {
+		if retyped = withCharset(t, "utf-8"); retyped != "" {
+			charset = "utf-8" // the text's octets are the same in it
+		}
+	}
+	if !asciiBased(charset) || !d.header.fits(charset) || !d.footer.fits(charset) {
 		return false
 	}
 	header, footer := d.header, d.footer
 	if strings.EqualFold(t.Params["format"], "flowed") {
 		header.text, footer.text = fixedLines(header.text), fixedLines(footer.text)
 	}
-	if identity(m) {
-		return d.identity(header, footer)
+	done := false
+	switch e := m.Encoding(); {
+	case identity(m):
+		done = d.identity(header, footer, charset)
+	case e == "quoted-printable":
+		done = d.quoted(header, footer, charset)
+	case e == "base64":
+		done = d.base64(header, footer, charset)
 	}
-	switch m.Encoding() {
-	case "quoted-printable":
-		return d.quoted(header, footer)
-	case "base64":
-		return d.base64(header, footer)
+	if done && retyped != "" {
+		m.Set("MIME-Version", "1.0")
+		m.Set("Content-Type", retyped)
 	}
-	return false
+	return done
+}
+
+// withCharset is a Content-Type with another charset; "" if it cannot be written.
+func withCharset(t message.ContentType, charset string) string {
+	params := map[string]string{}
+	maps.Copy(params, t.Params)
+	params["charset"] = charset
+	return mime.FormatMediaType(t.Media, params)
 }
 
 // identity reports whether the body's octets are the text itself.
@@ -50,10 +70,9 @@ func identity(m *message.Message) bool {
 	return false
 }
 
-func (d *decoration) identity(header, footer insertion) bool {
-	m := d.m
-	charset, encoding := m.ContentType().Charset(), m.Encoding()
-	if _, ok := message.ToUTF8(m.Body(), charset); !ok {
+func (d *decoration) identity(header, footer insertion, charset string) bool {
+	m, encoding := d.m, d.m.Encoding()
+	if _, ok := message.ToUTF8(m.Body(), m.ContentType().Charset()); !ok {
 		return false
 	}
 	body, footer := under(m.Body(), m.Body(), footer)
@@ -74,14 +93,14 @@ func (d *decoration) identity(header, footer insertion) bool {
 }
 
 // quoted leaves the encoded text alone and encodes what is added around it.
-func (d *decoration) quoted(header, footer insertion) bool {
+func (d *decoration) quoted(header, footer insertion, charset string) bool {
 	m := d.m
 	root, err := m.Structure()
 	if err != nil {
 		return false
 	}
-	text, charset := root.Decode(m.Body()), m.ContentType().Charset()
-	if _, ok := message.ToUTF8(text, charset); !ok {
+	text := root.Decode(m.Body())
+	if _, ok := message.ToUTF8(text, m.ContentType().Charset()); !ok {
 		return false
 	}
 	body := m.Body()
@@ -101,12 +120,12 @@ const base64Line = 57
 // base64 encodes the text anew, together with a header that is the same for all; its last
 // line, if that is not a whole one, is encoded together with the footer. Behind a header
 // of varying length base64 cannot go on: then the text becomes quoted-printable.
-func (d *decoration) base64(header, footer insertion) bool {
-	m, charset := d.m, d.m.ContentType().Charset()
+func (d *decoration) base64(header, footer insertion, charset string) bool {
+	m := d.m
 	packed := bytes.Join(bytes.Fields(m.Body()), nil)
 	text := make([]byte, base64.StdEncoding.DecodedLen(len(packed)))
 	n, err := base64.StdEncoding.Decode(text, packed)
-	if _, ok := message.ToUTF8(text[:n], charset); err != nil || !ok {
+	if _, ok := message.ToUTF8(text[:n], m.ContentType().Charset()); err != nil || !ok {
 		return false
 	}
 	whole, footer := under(text[:n], text[:n], footer)
@@ -172,6 +191,12 @@ func asciiBased(charset string) bool {
 	const probe = "Az ~\r\n"
 	b, ok := message.FromUTF8(probe, charset)
 	return ok && string(b) == probe
+}
+
+// asciiOnly reports whether the charset is ASCII and nothing more: text without a charset
+// is (RFC 2045 §5.2).
+func asciiOnly(charset string) bool {
+	return oneOf(charset, []string{"", "us-ascii", "ascii", "ansi_x3.4-1968", "646"})
 }
 
 func eightBit(b []byte) bool {

@@ -3,9 +3,6 @@ package handlers_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,43 +79,6 @@ func TestMungeFrom(t *testing.T) {
 		if n := len(m.Mailboxes("From")); n != 1 {
 			t.Errorf("%s: %d authors in %s", tc.header, n, m.Get("From"))
 		}
-	}
-}
-
-// Each testdata/dmarc/NN-name.eml goes through the pipeline of a list that wraps every
-// post; NN-name.want is what goes out.
-func TestWrapGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/dmarc/*.eml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			raw, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			settings := []string{"dmarc_mitigate_action", "wrap_message", "dmarc_mitigate_unconditionally", "yes", "subject_prefix", "[Ant]"}
-			if strings.Contains(name, "text") {
-				settings = append(settings, "dmarc_wrapped_message_text", "The post to $listname is attached.", "footer", footer)
-			}
-			p := liststest.Post(liststest.List(liststest.Members(), settings...), "anne@example.org", string(raw))
-			run(t, p)
-			got := message.LF(p.Message.Wire())
-			want := strings.TrimSuffix(name, ".eml") + ".want"
-			if *update {
-				if err := os.WriteFile(want, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			golden, err := os.ReadFile(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(golden), string(got)); d != "" {
-				t.Error(d)
-			}
-		})
 	}
 }
 

@@ -29,43 +29,9 @@ func run(t *testing.T, p *lists.Post) {
 	}
 }
 
-// Each testdata/NN-name.eml goes through the posting pipeline; NN-name.want is what
-// goes out, with LF for CRLF.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.eml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden files", err)
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			raw, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := liststest.List(liststest.Members(), "subject_prefix", "[Ant %d]", "footer", footer, "description", "All about ants")
-			p := liststest.Post(l, "anne@example.org", string(raw))
-			run(t, p)
-			got := message.LF(p.Message.Wire())
-			want := strings.TrimSuffix(name, ".eml") + ".want"
-			if *update {
-				if err := os.WriteFile(want, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			golden, err := os.ReadFile(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(golden), string(got)); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
 // The text above the footer reaches the reader as it was written, and the footer too.
 func TestDecorationKeepsTheText(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.eml")
+	files, _ := filepath.Glob("testdata/golden/in/*.eml")
 	for _, name := range files {
 		raw, err := os.ReadFile(name)
 		if err != nil {
