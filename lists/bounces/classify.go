@@ -60,7 +60,7 @@ func classify(e evidence) Reason {
 		return Rejected
 	case r == Suspend && detail(e.status) == "1.1" && strings.Contains(low, "inactive"):
 		return UserUnknown
-	case r == "" && strings.Contains(low, "access denied"):
+	case r == "" && strings.Contains(low, "access denied") && !policyStatus(e.status):
 		return accessDenied(e)
 	case r != "":
 		return r
@@ -90,6 +90,11 @@ func userUnknown(e evidence) Reason {
 	return Filtered
 }
 
+// policyStatus reports a status that says which policy it was.
+func policyStatus(status string) bool {
+	return strings.HasPrefix(detail(status), "7.") && byStatus(status) != SecurityErr
+}
+
 func accessDenied(e evidence) Reason {
 	if e.stage == stageRcpt && detail(e.status) != "7.1" {
 		return UserUnknown
@@ -114,9 +119,18 @@ func byText(low string) (r Reason, sure bool) {
 	return "", false
 }
 
-// byCode reads the codes that Orange and La Poste put behind their replies:
-// "OFR_416", "LPN007_416", "OFR006_102".
+// byCode reads the codes that Facebook puts in front of its replies ("RCP-P2"), and Orange
+// and La Poste behind theirs: "OFR_416", "LPN007_416", "OFR006_102".
 func byCode(low string) (r Reason, sure bool) {
+	if strings.Contains(low, "-p") || strings.Contains(low, "-t") {
+		for w := range strings.FieldsSeq(low) {
+			if w = strings.Trim(w, "()[]:,"); len(w) == 6 && w[3] == '-' {
+				if r, ok := facebookCodes[w]; ok {
+					return r, true
+				}
+			}
+		}
+	}
 	for _, p := range []string{"ofr", "lpn"} {
 		for rest := low; ; {
 			_, after, ok := strings.Cut(rest, p)
@@ -144,7 +158,15 @@ func byStatus(status string) Reason {
 	if r, ok := statuses[d]; ok {
 		return r
 	}
-	subject, _, _ := strings.Cut(d, ".")
+	subject, n, _ := strings.Cut(d, ".")
+	if subject == "7" && len(n) == 3 { // Microsoft's: banned addresses, then whole networks and tenants
+		switch {
+		case n >= "606" && n <= "649":
+			return Blocked
+		case n >= "700" && n <= "749":
+			return BadReputation
+		}
+	}
 	return subjects[subject]
 }
 

@@ -59,7 +59,8 @@ var daemonSubjects = []string{
 	"niedostarcz", "недоставлен", "не доставлен", "невозможно доставить", "не может быть доставлено", "配信不能", "配信できま",
 	"送信できま", "エラー通知", "配達不能", "无法送达", "無法傳遞", "退信", "teslim edilemedi", "olevereret", "kan inte levereras",
 	"olevererbart", "kan ikke leveres", "toimittaminen epäonnistui", "adres buiten gebruik", "doručiteln",
-	"kézbesíthetetlen", "returning message to sender", "delivery subsystem", "could not send message",
+	"kézbesíthetetlen", "returning message to sender", "delivery subsystem", "could not send message", "mail delivery status", "ei voi toimittaa", "kunne ikke leveres",
+	"undelivered", "message non remis", "impossible de remettre", "mensagem devolvida", "correo devuelto", "retourné à",
 }
 
 // verdict makes a result for a refused copy: e is judged, then, if it says nothing,
@@ -67,6 +68,9 @@ var daemonSubjects = []string{
 func (m *mail) verdict(a mailaddr.Address, e evidence, context string) Result {
 	if e.stage == stageUnknown {
 		e.stage = stageOf(flat(e.text))
+	}
+	if e.stage == stageUnknown {
+		e.stage = quotedStage(e.text)
 	}
 	if e.stage == stageUnknown && m.fromDomain("messagelabs.com") { // which refuses at RCPT
 		e.stage = stageRcpt
@@ -101,6 +105,15 @@ func (m *mail) verdict(a mailaddr.Address, e evidence, context string) Result {
 		Address: a, Reason: r, Class: class(r, statusClass(e), permanent), Permanent: permanent,
 		Status: e.status, Reply: e.reply, Diagnostic: text,
 	}
+}
+
+// quotedStage is that of the last command in a dialogue that the text quotes.
+func quotedStage(text string) stage {
+	i := strings.LastIndex(text, ">>> ")
+	if i < 0 || !strings.Contains(text[i:], "<<< ") {
+		return stageUnknown
+	}
+	return commandStage(strings.ToLower(text[i+4 : min(len(text), i+16)]))
 }
 
 // statusClass is the class of the codes: '4', '5' or 0 if there are none.

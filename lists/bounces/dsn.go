@@ -81,7 +81,17 @@ func (m *mail) reported(g group) (Result, bool) {
 	if r.Status == "" {
 		r.Status = code
 	}
+	if c, ok := categories[strings.ToLower(g.get("x-powermta-bouncecategory"))]; ok && (r.Reason == Undefined || r.Reason == OnHold) {
+		r.Reason = c
+	}
 	return m.acted(r, action, e), true
+}
+
+// categories are those that PowerMTA adds to its reports.
+var categories = map[string]Reason{
+	"bad-domain": HostUnknown, "bad-mailbox": UserUnknown, "inactive-mailbox": Suspend, "message-expired": Expired, "no-answer-from-host": NetworkErr,
+	"policy-related": PolicyViolation, "quota-issues": MailboxFull, "routing-errors": SystemErr, "spam-related": SpamDetected,
+	"content-related": ContentErr, "relaying-issues": NoRelaying, "virus-related": VirusDetected, "invalid-sender": Rejected,
 }
 
 // acted applies the report's action to a verdict.

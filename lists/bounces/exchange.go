@@ -12,7 +12,7 @@ func exchange(m *mail) []Result {
 		"bezorging is mislukt", "не удалось доставить", "dostarczanie do następujących", "leverans till följande", "levering til følgende",
 		"以下の受信者", "配信できませんでした", "传递到以下", "传递失败")
 	if i < 0 {
-		return nil
+		return m.generated()
 	}
 	// The introduction itself may end in the address.
 	if a, ok := m.addressIn(afterColon(m.notice[i-1])); ok {
@@ -25,10 +25,32 @@ func exchange(m *mail) []Result {
 	if len(bs) == 0 {
 		bs = m.mailto(i)
 	}
+	common := ""
+	if len(bs) == 1 { // all that is said is about it
+		common = m.textFrom(i)
+	}
 	admin := m.administrators()
 	for k := range bs {
 		if t := admin[bs[k].addr.Key()]; t != "" {
 			bs[k].text = t
+		}
+	}
+	return m.results(bs, common)
+}
+
+// generated reads the section for administrators alone, whatever the language of the rest:
+// an address on a line of its own, and below it "#550 5.1.1 RESOLVER... ##", with the
+// refusing host before it or "<host #5.1.1 smtp;550 ...> #SMTP#" around it.
+func (m *mail) generated() []Result {
+	var bs []block
+	for i, l := range m.notice {
+		a, rest, ok := leadAddress(l)
+		if !ok || strings.TrimSpace(rest) != "" || m.addressed(a) || i+1 >= len(m.notice) {
+			continue
+		}
+		said := strings.TrimSpace(m.notice[i+1])
+		if k := strings.IndexByte(said, '#'); k >= 0 && (strings.HasSuffix(said, "##") || strings.HasSuffix(said, "#SMTP#")) {
+			bs = append(bs, block{addr: a, text: strings.Trim(said[k:], "# ")})
 		}
 	}
 	return m.results(bs, "")

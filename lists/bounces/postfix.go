@@ -1,5 +1,7 @@
 package bounces
 
+import "strings"
+
 // postfix reads Postfix's text without its report part, and appliances made of it:
 // paragraphs that start with the address in brackets.
 func postfix(m *mail) []Result {
@@ -17,10 +19,20 @@ func (m *mail) paragraphs() []Result {
 			continue
 		}
 		if _, _, ok := bracketed(l); ok {
-			return m.results(m.bracketedBlocks(i), "")
+			why := ""
+			if i > 0 && introduces(m.notice[i-1]) {
+				why = m.notice[i-1]
+			}
+			return m.results(m.bracketedBlocks(i), why)
 		}
 	}
 	return nil
+}
+
+// introduces reports whether a line ends in a colon, of whatever script.
+func introduces(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
 // startsParagraph: nothing stands before line i, or it follows an empty line or an
@@ -30,5 +42,5 @@ func (m *mail) startsParagraph(i int) bool {
 		return true
 	}
 	prev := oneLine(m.low[i-1])
-	return prev[0] != '<' && prev[len(prev)-1] == ':'
+	return prev[0] != '<' && introduces(prev)
 }

@@ -41,7 +41,12 @@ var headings = []string{
 	"konnte nicht zugestellt werden", "nicht zugestellt werden", "n'a pas pu être", "no pudo ser entregado",
 	"no ha podido ser entregado", "не удалось доставить", "не может быть доставлено", "не было доставлено",
 	"送信に失敗しました", "送信できませんでした", "配信できませんでした", "could not be delivered to", "unable to deliver", "delivery failed to",
-	"did not reach",
+	"did not reach", "undeliverable recipient", "seguenti destinatari", "seguintes destinat", "siguientes destinatarios",
+	"destinataires suivants", "destinataire suivant", "folgende empfänger", "folgenden empfänger", "folgende adresse",
+	"volgende geadresseerde", "volgende ontvanger", "volgende adres", "следующим получател", "следующим адрес", "следующих адрес",
+	"następujących odbiorców", "następujących adres", "följande mottagare", "følgende modtagere", "disse modtagere", "følgende mottaker",
+	"seuraaville vastaanottaj", "以下の宛先", "以下のアドレス", "以下收件人", "以下地址", "下列收件人", "下列地址", "aşağıdaki alıcı", "aşağıdaki adres",
+	"következő címzett", "následujícím příjemc", "următorii destinatari",
 }
 
 // inline reads mail systems that name the recipient inside a sentence.
@@ -75,6 +80,30 @@ func inline(m *mail) []Result {
 	return out
 }
 
+// spoken reads a sentence that has the recipient anywhere in it and says itself that it
+// failed: "The address bart@example.org was not found." One such sentence only, and not
+// one that tells whom to ask.
+func spoken(m *mail) []Result {
+	var out []Result
+	for i, l := range m.low {
+		if strings.Count(l, "@") != 1 || newHaystack(l).any(advice) || !failure(m.notice[i]) {
+			continue
+		}
+		a, ok := m.addressIn(m.notice[i])
+		if !ok || daemonName(strings.ToLower(a.Local())) || m.from.Key() == a.Key() {
+			continue
+		}
+		out = append(out, m.verdict(a, evidence{text: m.notice[i]}, ""))
+	}
+	if len(out) != 1 {
+		return nil
+	}
+	return out
+}
+
+// advice are words of sentences that name whom to ask, or who sent it.
+var advice = []string{"contact", "mailto:", "http", "questions", "help", "support", "abuse@", "from:", "sender", "write to", "send a", "reply to"}
+
 // leadingNotice reads "address - no such user here." at the top of a short text.
 func leadingNotice(m *mail) []Result {
 	for i := 0; i < len(m.notice) && i < 4; i++ {
@@ -96,7 +125,7 @@ var sentences = []string{
 	"attempts: ", "did not reach the following recipient: ", "rejected recipient ", "quota violation for ",
 	"your message to ", "your message to: ", "you sent mail to ", "wasn't delivered to ", "local mailbox ",
 	"following user:", "was not delivered to: ", "was not delivered to ", "delivery to ",
-	"could not deliver mail to ", "mail to ", "address: ", "for <", "to: <", "addressed to email address :",
+	"could not deliver mail to ", "mail to ", "error-for: ", "receiver address: ", "address: ", "for <", "to: <", "addressed to email address :",
 }
 
 // failure reports whether a text says that something failed, and why.

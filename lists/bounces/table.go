@@ -44,4 +44,5 @@ var detectors = []detector{
 	{"listed", true, listed},
 	{"inline", true, inline},
 	{"failed-recipients", true, failedRecipients},
+	{"spoken", true, spoken},
 }

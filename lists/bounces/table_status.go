@@ -34,3 +34,14 @@ var frenchCodes = map[string]Reason{
 	"416": UserUnknown, "417": MailboxFull, "420": Suspend, "421": Rejected, "422": MailboxFull, "423": Suspend, "426": Suspend,
 	"505": SystemErr, "506": SpamDetected, "510": Blocked, "513": MesgTooBig, "514": TooManyConn, "519": Blocked, "630": PolicyViolation,
 }
+
+// facebookCodes are those of Facebook's postmaster pages: P is permanent, T temporary.
+var facebookCodes = map[string]Reason{
+	"pol-p1": Blocked, "pol-p2": Blocked, "pol-p3": Blocked, "pol-p4": Blocked, "pol-t1": Blocked, "pol-t2": Blocked, "pol-t3": Blocked,
+	"pol-p5": VirusDetected, "pol-p6": SpamDetected, "pol-p7": AuthFailure,
+	"msg-p1": MesgTooBig, "int-p2": MesgTooBig, "msg-p2": ContentErr, "msg-p3": NotCompliantRFC, "msg-t1": TooManyConn,
+	"con-t1": TooManyConn, "con-t2": TooManyConn, "con-t3": TooManyConn, "con-t4": TooManyConn,
+	"dns-p1": Rejected, "dns-p2": Rejected, "dns-t1": Rejected, "dns-p3": RequirePTR, "dns-t2": RequirePTR,
+	"rcp-p1": UserUnknown, "int-p1": UserUnknown, "int-p3": UserUnknown, "int-p4": UserUnknown,
+	"rcp-p2": Filtered, "rcp-p3": Filtered, "rcp-t1": SystemErr, "rcp-t4": Suspend,
+}
