@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/lists/erase"
@@ -47,14 +48,9 @@ var notSearched = []string{"backup"}
 func (f *forgetting) run(ctx context.Context) error {
 	f.done = forgotten{Lists: []lists.ID{}, Hidden: []string{}, Removed: []string{}, Left: []string{}}
 	found := map[lists.ID][]string{}
-	var traces []string
 	err := f.words.Find(ctx, f.h.fs, ".", notSearched, f.seen, func(name string) error {
-		part := strings.Split(name, "/")
-		switch {
-		case part[0] == "lists" && len(part) > 2:
+		if part := strings.Split(name, "/"); part[0] == "lists" && len(part) > 2 {
 			found[lists.ID(part[1])] = append(found[lists.ID(part[1])], name)
-		case part[0] == "trace":
-			traces = append(traces, name)
 		}
 		return nil
 	})
@@ -76,14 +72,32 @@ func (f *forgetting) run(ctx context.Context) error {
 			return fmt.Errorf("list %s: %w", id, err)
 		}
 	}
-	for _, name := range traces {
+	if err := f.traces(ctx); err != nil {
+		return err
+	}
+	return f.words.Find(ctx, f.h.fs, ".", notSearched, f.seen, func(name string) error {
+		f.done.Left = append(f.done.Left, name)
+		return nil
+	})
+}
+
+// traceDelay is how long a daemon may keep a line of its trace to itself.
+const traceDelay = 2 * time.Second
+
+// traces writes over it in the traces, once those have it of what was done until now.
+func (f *forgetting) traces(ctx context.Context) error {
+	t := time.NewTimer(traceDelay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return f.words.Find(ctx, f.h.fs, "trace", nil, f.seen, func(name string) error {
 		if _, err := f.words.Blank(f.h.fs, name); err != nil && !fsys.Gone(err) {
 			return err
 		}
 		f.done.Hidden = append(f.done.Hidden, name)
-	}
-	return f.words.Find(ctx, f.h.fs, ".", notSearched, f.seen, func(name string) error {
-		f.done.Left = append(f.done.Left, name)
 		return nil
 	})
 }
