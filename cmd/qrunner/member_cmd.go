@@ -23,6 +23,7 @@ type memberCmd struct {
 	Change memberChangeCmd `cmd:"" help:"Give somebody another address, on all lists."`
 	Import memberImportCmd `cmd:"" help:"Add many from a file, one address a line."`
 	Sync   memberSyncCmd   `cmd:"" help:"Make the roster what a file says: add who is missing, remove who is not in it."`
+	Invite memberInviteCmd `cmd:"" help:"Ask people whether they want to become members."`
 	Export memberExportCmd `cmd:"" help:"Write the roster as member import reads it."`
 	Forget memberForgetCmd `cmd:"" help:"Take an address off everything on the share."`
 }

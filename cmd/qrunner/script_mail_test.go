@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -131,15 +132,20 @@ func (b *scriptMail) find(ts *testscript.TestScript, address, expr string) (out 
 	return out
 }
 
-// scriptAnswer is "answer FILE [TEXT [FIELD...]]": the reader of a mail answers it, as mail
-// programs do, with a text above the quotation, and more header fields if wanted.
+// scriptAnswer is "answer [-as ADDRESS] FILE [TEXT [FIELD...]]": the reader of a mail answers
+// it, as mail programs do, with a text above the quotation, and more header fields if
+// wanted. ADDRESS is who reads it, if that is not who stands in To.
 func scriptAnswer(ts *testscript.TestScript, neg bool, args []string) {
+	as := ""
+	if len(args) > 2 && args[0] == "-as" {
+		as, args = args[1], args[2:]
+	}
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: answer FILE [TEXT [FIELD...]]")
+		ts.Fatalf("usage: answer [-as ADDRESS] FILE [TEXT [FIELD...]]")
 	}
 	raw := ts.ReadFile(args[0])
 	m := message.Parse([]byte(raw))
-	me, to := m.Get("To"), m.Get("Reply-To")
+	me, to := cmp.Or(as, m.Get("To")), m.Get("Reply-To")
 	if to == "" {
 		to = m.Get("From")
 	}
