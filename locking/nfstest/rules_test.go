@@ -164,6 +164,20 @@ func (r *rules) listings(d string) {
 	r.must("a listing after a touch of the folder shows all (20 rounds)", true)
 }
 
+// opens returns the number of the file that opening name gives; 0 if none.
+func (r *rules) opens(name string) uint64 {
+	f, err := r.share.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return st.Ino
+}
+
 // replaced: a name that was open here gives the old file for a while, if that has another
 // name still, as a broken lock has its claim: with none left its handle is stale, and
 // the name is looked up anew. A listing after a change of our own has the new number.
@@ -172,23 +186,24 @@ func (r *rules) replaced(d string) {
 	if err := r.share.Link(d+"x", d+"claim"); err != nil {
 		r.Fatal(err)
 	}
-	f, err := r.share.OpenFile(d+"x", os.O_RDONLY, 0)
-	if err != nil {
-		r.Fatal(err)
-	}
-	_ = f.Close()
+	r.opens(d + "x")
 	r.ask("make", d+"new")
 	r.ask("rename", d+"new", d+"x")
-	r.stays("open of a name renamed over elsewhere gives the old file", func() bool {
-		f, err := r.share.OpenFile(d+"x", os.O_RDONLY, 0)
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		st, err := f.Stat()
-		return err == nil && st.Ino == old.Ino
-	})
-	old, err = r.share.Stat(d + "x")
+	r.stays("open of a name renamed over elsewhere gives the old file", func() bool { return r.opens(d+"x") == old.Ino })
+
+	old = r.own(d + "y")
+	r.opens(d + "y")
+	r.ask("rename", d+"y", d+"away")
+	r.stays("open of a name renamed away elsewhere gives the old file", func() bool { return r.opens(d+"y") == old.Ino })
+
+	old = r.own(d + "z")
+	r.opens(d + "z")
+	r.ask("make", d+"newz")
+	r.ask("rename", d+"newz", d+"z")
+	got := r.opens(d + "z")
+	r.must("a name whose replaced file is gone opens the new one", got != 0 && got != old.Ino, got)
+
+	old, err := r.share.Stat(d + "x")
 	if err != nil {
 		r.Fatal(err)
 	}
