@@ -35,6 +35,9 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	limited, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("the checks took longer than %v", probeTime))
 	defer cancel()
 	found := append(probe.Mount(info, dir), probe.Share(limited, h.fs, "queue", time.Now)...)
+	if h.conf.Lock.Backend == "zookeeper" {
+		found = append(found, h.probeZooKeeper(limited)...)
+	}
 	err = a.print(found, func(w io.Writer) {
 		for _, f := range found {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.Check, f.Text)

@@ -13,6 +13,7 @@ import (
 	"qrunner/locking"
 	"qrunner/locking/fsys"
 	"qrunner/locking/site"
+	"qrunner/locking/zklock"
 )
 
 // Exit statuses of the admin commands: sysexits.h where it has a word for it. The
@@ -79,7 +80,7 @@ func exitStatus(err error) int {
 		return ended.code
 	case errors.As(err, &usage), errors.Is(err, lists.ErrBadID):
 		return exitUsage
-	case errors.As(err, &conf):
+	case errors.As(err, &conf), errors.Is(err, zklock.ErrBounds), errors.Is(err, zklock.ErrDenied):
 		return exitConfig
 	case errors.Is(err, lists.ErrNoList):
 		return exitNoList
@@ -87,7 +88,7 @@ func exitStatus(err error) int {
 		return exitData
 	case errors.As(err, new(*inputError)), errors.Is(err, errNothing), errors.Is(err, store.ErrNoHeld):
 		return exitNoInput
-	case errors.Is(err, site.ErrNoSite), errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost),
+	case errors.Is(err, site.ErrNoSite), errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost), errors.Is(err, zklock.ErrNoAnswer),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return exitTempFail
 	case errors.Is(err, fs.ErrNotExist):

@@ -100,7 +100,7 @@ func (h *house) build(ctx context.Context, as role) error {
 	}
 	h.locker = &lazyLocker{open: h.newLocker}
 	if as == server {
-		if _, err := h.locker.get(ctx); err != nil {
+		if err := h.locker.start(ctx, h.log); err != nil {
 			return err
 		}
 	}

@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"log/slog"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"qrunner/locking"
+	"qrunner/locking/zklock"
 )
 
 // lazyLocker makes its Locker when somebody first wants a lock: readers and the pipe
@@ -14,28 +19,50 @@ import (
 type lazyLocker struct {
 	open func(context.Context) (locking.Operator, error)
 
-	mu   sync.Mutex
-	made locking.Operator
+	flight singleflight.Group
+	mu     sync.Mutex // never held while the locker is opened
+	made   locking.Operator
 }
 
-// get opens the locker, once. No lock is held meanwhile: of two that open at the same
-// time the second's is closed again.
+// get opens the locker, once; who comes meanwhile waits for the same attempt. An attempt
+// is not ended by ctx: it is bounded by itself, and others may need it.
 func (l *lazyLocker) get(ctx context.Context) (locking.Operator, error) {
 	if op := l.opened(); op != nil {
 		return op, nil
 	}
-	op, err := l.open(ctx)
-	if err != nil {
-		return nil, err
+	done := l.flight.DoChan("", func() (any, error) {
+		if op := l.opened(); op != nil {
+			return op, nil
+		}
+		op, err := l.open(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.made = op
+		return op, nil
+	})
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(locking.Operator), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.made != nil {
-		closeLocker(op)
-		return l.made, nil
+}
+
+// start opens the locker for a daemon. A lock service that does not answer keeps no mail
+// out: what comes in is kept, and work on it begins when the service is there.
+func (l *lazyLocker) start(ctx context.Context, log *slog.Logger) error {
+	_, err := l.get(ctx)
+	if errors.Is(err, zklock.ErrNoAnswer) && ctx.Err() == nil {
+		log.Error("no lock service: mail is taken in, and waits", "err", err)
+		return nil
 	}
-	l.made = op
-	return op, nil
+	return err
 }
 
 // opened is the locker if there is one.

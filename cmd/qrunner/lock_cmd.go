@@ -49,10 +49,18 @@ func (c *lockLsCmd) Run(ctx context.Context, a *app) error {
 	return a.print(views, func(w io.Writer) {
 		fmt.Fprintln(w, "LOCK\tSTATE\tHOST\tPID\tSINCE\tREFRESHED\tWAITING\tFOR")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s ago\t%d\t%s\n", r.Key, r.State, r.Holder.Host, r.Holder.PID,
-				when(r.Holder.Since), r.Age.Round(time.Millisecond), len(r.Waiters), r.Holder.Note)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\n", r.Key, r.State, r.Holder.Host, r.Holder.PID,
+				when(r.Holder.Since), refreshed(r), len(r.Waiters), r.Holder.Note)
 		}
 	})
+}
+
+// refreshed says how old a lock's last refresh is; locks that are sessions have none.
+func refreshed(r locking.Report) string {
+	if r.Holder.Seen.IsZero() {
+		return "-"
+	}
+	return fmt.Sprintf("%v ago", r.Age.Round(time.Millisecond))
 }
 
 type lockWhyCmd struct {
@@ -80,8 +88,13 @@ func (c *lockWhyCmd) Run(ctx context.Context, a *app) error {
 	return a.printLock(r, func(w io.Writer) {
 		fmt.Fprintf(w, "lock\t%s\nstate\t%s\n", r.Key, r.State)
 		if r.State != locking.StateFree {
-			fmt.Fprintf(w, "holder\t%s pid %d\t%s\nsince\t%s\nlast refresh\t%s\t(%v ago, by the file server's clock)\n",
-				r.Holder.Host, r.Holder.PID, r.Holder.Note, when(r.Holder.Since), when(r.Holder.Seen), r.Age.Round(time.Millisecond))
+			fmt.Fprintf(w, "mode\t%s\nholder\t%s pid %d\t%s\nsince\t%s\n", r.Mode, r.Holder.Host, r.Holder.PID, r.Holder.Note, when(r.Holder.Since))
+			if !r.Holder.Seen.IsZero() {
+				fmt.Fprintf(w, "last refresh\t%s\t(%s, by the file server's clock)\n", when(r.Holder.Seen), refreshed(r))
+			}
+		}
+		for _, p := range r.Sharing {
+			fmt.Fprintf(w, "beside it\t%s pid %d\t%s\n", p.Host, p.PID, p.Note)
 		}
 		for _, p := range r.Waiters {
 			fmt.Fprintf(w, "waiting\t%s pid %d\t%s\n", p.Host, p.PID, p.Note)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"qrunner/locking"
 )
@@ -36,8 +35,12 @@ func (c *lockStealCmd) Run(ctx context.Context, a *app) error {
 		return a.printLock(r, func(w io.Writer) { fmt.Fprintf(w, "nobody holds %s\n", key) })
 	}
 	if !c.Yes {
-		yes, err := a.confirm(fmt.Sprintf("%s is held by %s pid %d (%s), refreshed %v ago: %s. Take it away?",
-			key, r.Holder.Host, r.Holder.PID, r.Holder.Note, r.Age.Round(time.Second), r.Why))
+		ago := ""
+		if !r.Holder.Seen.IsZero() {
+			ago = ", refreshed " + refreshed(r)
+		}
+		yes, err := a.confirm(fmt.Sprintf("%s is held by %s pid %d (%s)%s: %s. Take it away?",
+			key, r.Holder.Host, r.Holder.PID, r.Holder.Note, ago, r.Why))
 		if err != nil {
 			return err
 		}

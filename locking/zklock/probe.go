@@ -29,6 +29,20 @@ type Finding struct {
 	Level  Level
 	What   string // "server zk1:2181", "session", "rights", "latency", "lock"
 	Detail string
+	err    error
+}
+
+// Is reports whether the finding is a failure with that cause (errors.Is).
+func (f Finding) Is(target error) bool { return errors.Is(f.err, target) }
+
+func failure(what string, err error) Finding { return Finding{LevelFail, what, err.Error(), err} }
+
+func good(what, format string, args ...any) Finding {
+	return Finding{Level: LevelOK, What: what, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warning(what, format string, args ...any) Finding {
+	return Finding{Level: LevelWarn, What: what, Detail: fmt.Sprintf(format, args...)}
 }
 
 // probeKey is the lock that Probe takes.
@@ -48,25 +62,25 @@ func Probe(ctx context.Context, cfg Config) []Finding {
 	start := time.Now()
 	l, err := Open(ctx, cfg)
 	if err != nil {
-		return append(out, Finding{LevelFail, "session", err.Error()})
+		return append(out, failure("session", err))
 	}
 	defer func() { _ = l.Close() }()
 	out = append(out,
-		Finding{LevelOK, "session", fmt.Sprintf("open after %v, timeout %v", time.Since(start).Round(time.Millisecond), l.cfg.SessionTimeout)},
+		good("session", "open after %v, timeout %v, which the servers allow", time.Since(start).Round(time.Millisecond), l.cfg.SessionTimeout),
 		l.probeRights(ctx), l.probeLatency(ctx))
 	le, err := l.TryLock(ctx, probeKey, locking.Exclusive, locking.WithNote("probe"))
 	var held *locking.HeldError
 	switch {
 	case errors.As(err, &held):
-		return append(out, Finding{LevelWarn, "lock", "another probe is running: " + held.Error()})
+		return append(out, warning("lock", "another probe is running: %v", held))
 	case err == nil:
 		err = le.Verify(ctx)
 		err = errors.Join(err, le.Unlock(ctx))
 	}
 	if err != nil {
-		return append(out, Finding{LevelFail, "lock", err.Error()})
+		return append(out, failure("lock", err))
 	}
-	return append(out, Finding{LevelOK, "lock", "taken, verified and given back"})
+	return append(out, good("lock", "taken, verified and given back"))
 }
 
 // probeServer opens a session at one server alone.
@@ -76,7 +90,7 @@ func probeServer(ctx context.Context, cfg Config, server string) Finding {
 	start := time.Now()
 	l, err := Open(ctx, cfg)
 	if err != nil {
-		return Finding{LevelFail, what, err.Error()}
+		return failure(what, err)
 	}
 	took := time.Since(start)
 	_ = l.Close()
@@ -84,7 +98,7 @@ func probeServer(ctx context.Context, cfg Config, server string) Finding {
 	if words := l.s.askServer(ctx, server); words != "" {
 		detail += ", " + words
 	}
-	return Finding{LevelOK, what, detail}
+	return good(what, "%s", detail)
 }
 
 // askServer asks a server for its version and whether it leads, by the four-letter word
@@ -119,17 +133,17 @@ func (l *Locker) probeRights(ctx context.Context) Finding {
 		return acl, err
 	})
 	if err != nil {
-		return Finding{LevelFail, "rights", err.Error()}
+		return failure("rights", err)
 	}
 	for _, a := range acl {
 		if a.Scheme == "world" && a.Perms&(zk.PermWrite|zk.PermCreate|zk.PermDelete) != 0 {
-			return Finding{LevelWarn, "rights", fmt.Sprintf("anybody may change %s: authenticate, and set its ACL", l.cfg.Root)}
+			return warning("rights", "anybody may change %s: authenticate, and set its ACL", l.cfg.Root)
 		}
 	}
 	if l.cfg.Digest == "" {
-		return Finding{LevelWarn, "rights", "without authentication anybody may remove lock nodes"}
+		return warning("rights", "without authentication anybody may remove lock nodes")
 	}
-	return Finding{LevelOK, "rights", fmt.Sprintf("%s is for the given user", l.cfg.Root)}
+	return good("rights", "%s is for the given user", l.cfg.Root)
 }
 
 // probeLatency measures writes.
@@ -138,13 +152,13 @@ func (l *Locker) probeLatency(ctx context.Context) Finding {
 	for range probeWrites {
 		start := time.Now()
 		if _, err := call(ctx, l.s, check(l.cfg.Root)); err != nil {
-			return Finding{LevelFail, "latency", err.Error()}
+			return failure("latency", err)
 		}
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
 	mid, worst := took[len(took)/2], took[len(took)-1]
-	f := Finding{LevelOK, "latency", fmt.Sprintf("a write takes %v, at worst %v of %d", mid.Round(10*time.Microsecond), worst.Round(10*time.Microsecond), probeWrites)}
+	f := good("latency", "a write takes %v, at worst %v of %d", mid.Round(10*time.Microsecond), worst.Round(10*time.Microsecond), probeWrites)
 	if worst > l.cfg.SessionTimeout/(2*beatParts) {
 		f.Level = LevelWarn
 		f.Detail += fmt.Sprintf("; slower than %v puts leases of %v at risk", l.cfg.SessionTimeout/(2*beatParts), l.cfg.SessionTimeout)
