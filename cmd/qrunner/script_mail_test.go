@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -143,15 +144,31 @@ func scriptAnswer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: answer [-as ADDRESS] FILE [TEXT [FIELD...]]")
 	}
+	me, to, mail := answerTo(ts, as, args)
+	handIn(ts, "lmtp", me, to, mail)
+}
+
+// scriptBoth is "both FILE": the reader of a mail answers it, and the answer comes to two
+// daemons at once, by the sockets lmtp and lmtp2.
+func scriptBoth(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: both FILE")
+	}
+	me, to, mail := answerTo(ts, "", args)
+	var both sync.WaitGroup
+	both.Go(func() { handIn(ts, "lmtp", me, to, mail) })
+	handIn(ts, "lmtp2", me, to, mail)
+	both.Wait()
+}
+
+// answerTo makes an answer: who answers, whom, and what.
+func answerTo(ts *testscript.TestScript, as string, args []string) (me, to, mail string) {
 	raw := ts.ReadFile(args[0])
 	m := message.Parse([]byte(raw))
-	me, to := cmp.Or(as, m.Get("To")), m.Get("Reply-To")
-	if to == "" {
-		to = m.Get("From")
-	}
+	me, to = cmp.Or(as, m.Get("To")), cmp.Or(m.Get("Reply-To"), m.Get("From"))
 	text := strings.ReplaceAll(string(m.Body()), "\r\n", "\n")
-	mail := strings.Join(append([]string{"From: " + me, "To: " + to, "Subject: Re: " + m.Get("Subject"), "In-Reply-To: " + m.Get("Message-ID"),
+	mail = strings.Join(append([]string{"From: " + me, "To: " + to, "Subject: Re: " + m.Get("Subject"), "In-Reply-To: " + m.Get("Message-ID"),
 		"Message-ID: <" + strconv.FormatInt(time.Now().UnixNano(), 36) + "@answers.example>"}, args[min(2, len(args)):]...), "\n") +
 		"\n\n" + append(args, "")[1] + "\n\nOn some day somebody wrote:\n> " + strings.ReplaceAll(text, "\n", "\n> ") + "\n"
-	handIn(ts, "lmtp", me, to, mail)
+	return me, to, mail
 }
