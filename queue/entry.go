@@ -56,6 +56,9 @@ type Meta struct {
 	// Web is for entries that the web pages made, in the queue command: what a token that
 	// was shown there stands for ("leave 12": member 12; "confirm TOKEN").
 	Web string
+	// Archiver is for entries that the stage archive made, in its own queue: the destination
+	// that is left to do ("command").
+	Archiver string
 	// Bounce is for entries that the stage out made: the report of one recipient.
 	Bounce *Bounce
 }

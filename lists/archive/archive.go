@@ -29,3 +29,7 @@ func Name(received time.Time, entry string) string {
 func Clean(raw []byte) []byte {
 	return bytes.ReplaceAll(message.LF(raw), []byte{0}, nil)
 }
+
+// Inbox is where a post goes, relative to the list's folder, for a program that watches
+// one maildir. Whoever takes it away from there takes nothing from the archive.
+func Inbox(entry string) string { return path.Join(folder, "inbox", "new", entry) }

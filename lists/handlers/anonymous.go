@@ -15,8 +15,8 @@ import (
 // nobody knows what each mailer and server writes into its own. Content-* stay too.
 var impersonal = []string{
 	"Auto-Submitted", "Cc", "Date", "Importance", "In-Reply-To", "Keywords", "MIME-Version", "Precedence", "Priority", "References",
-	"Sensitivity", "Subject", "To", "X-BeenThere", "X-Content-Filtered-By", "X-Mailman-Approved-At", "X-Mailman-Rule-Hits",
-	"X-Mailman-Rule-Misses", "X-Priority", "X-Spam-Flag", "X-Spam-Level", "X-Spam-Score", "X-Topics",
+	"Sensitivity", "Subject", "To", "X-Archive", "X-BeenThere", "X-Content-Filtered-By", "X-Mailman-Approved-At", "X-Mailman-Rule-Hits",
+	"X-Mailman-Rule-Misses", "X-No-Archive", "X-Priority", "X-Spam-Flag", "X-Spam-Level", "X-Spam-Score", "X-Topics",
 }
 
 // anonymise takes everything from the header that tells who wrote the post: the list is

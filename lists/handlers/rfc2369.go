@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	"qrunner/lists"
@@ -27,7 +28,20 @@ func rfc2369(_ context.Context, p *lists.Post) error {
 	m.Add("List-Subscribe", mailto(l.ID.Address(lists.SubJoin)))
 	m.Add("List-Unsubscribe", mailto(l.ID.Address(lists.SubLeave)))
 	m.Add("List-Owner", mailto(l.ID.Address(lists.SubOwner)))
+	archived(p)
 	return nil
+}
+
+// archived says where the archive, and in it the post, can be read (RFC 5064).
+func archived(p *lists.Post) {
+	base := expand(p.List, p.List.Settings.Text("archive_base_url"))
+	if base == "" || p.List.Settings.Text("archive_policy") == "never" {
+		return
+	}
+	p.Message.Add("List-Archive", "<"+base+">")
+	if id := p.Message.MessageID(); id != "" && archives(p) {
+		p.Message.Add("Archived-At", "<"+strings.TrimSuffix(base, "/")+"/"+url.PathEscape(id)+"/>")
+	}
 }
 
 // mailto needs no escapes: a list's name has none of the characters that would.

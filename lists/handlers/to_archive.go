@@ -7,13 +7,18 @@ import (
 	"qrunner/lists"
 )
 
-// toArchive takes the archive's copy, unless the list or the author wants none.
+// toArchive takes the archive's copy.
 func toArchive(_ context.Context, p *lists.Post) error {
-	m := p.Message
-	if p.List.Settings.Text("archive_policy") == "never" || strings.EqualFold(m.Get("X-No-Archive"), "yes") ||
-		strings.EqualFold(m.Get("X-Archive"), "no") {
-		return nil
+	if archives(p) {
+		p.Archive = p.Message.Clone()
 	}
-	p.Archive = m.Clone()
 	return nil
+}
+
+// archives reports whether the post goes there: unless the list or the author wants that
+// it does not.
+func archives(p *lists.Post) bool {
+	m := p.Message
+	no := m.Has("X-No-Archive") && !strings.EqualFold(m.Get("X-No-Archive"), "no") || strings.EqualFold(m.Get("X-Archive"), "no")
+	return !no && p.List.Settings.Text("archive_policy") != "never"
 }

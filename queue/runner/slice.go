@@ -40,7 +40,7 @@ type slice struct {
 	list    lists.ID
 	careful bool // the grant before ended without a release: an entry may be poison
 	ends    time.Time
-	left    map[queue.ID]error // entries that cannot be read for now
+	left    map[queue.ID]error // entries that cannot be done for now
 }
 
 // batch is what one commit will take.
@@ -92,7 +92,7 @@ func (s *slice) run(stop, ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// leftError: everything is done but entries that cannot be read for now.
+// leftError: everything is done but entries that cannot be done for now.
 type leftError struct {
 	n   int
 	id  queue.ID
@@ -101,7 +101,7 @@ type leftError struct {
 
 // Error names one of them.
 func (e *leftError) Error() string {
-	return fmt.Sprintf("%d entries cannot be read, %s for one: %v", e.n, e.id, e.err)
+	return fmt.Sprintf("%d entries are left, %s for one: %v", e.n, e.id, e.err)
 }
 
 // Unwrap gives that one's error.
@@ -193,6 +193,10 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 		return nil
 	}
 	out, err := s.judge(ctx, q, entry, b)
+	if q == queue.Archive && errors.Is(err, queue.ErrTrouble) {
+		s.left[id] = err // an archive that is down keeps no mail waiting
+		return nil
+	}
 	if err != nil {
 		return err
 	}

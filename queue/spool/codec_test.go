@@ -36,7 +36,7 @@ func full() *queue.Entry {
 	e.Meta = queue.Meta{
 		Recipients: []lists.Recipient{{Kind: lists.KindNotice, Address: "b@example.org"}, {Kind: lists.KindMember, Member: 12, Address: "ä b@example.org"}},
 		Approved:   true, ApprovedBy: "\"quoted\"", PostID: 17,
-		Cause: "panic: x\n\ngoroutine 1:\n\tmain.go:3\n", Count: 3, First: noon, Last: noon.Add(time.Hour), From: queue.In,
+		Cause: "panic: x\n\ngoroutine 1:\n\tmain.go:3\n", Count: 3, First: noon, Last: noon.Add(time.Hour), From: queue.In, Archiver: "command",
 		Bounce: &queue.Bounce{Recipient: lists.Recipient{Kind: lists.KindMember, Member: 9, Address: "c@example.org"}, Reply: "550 5.1.1 no\x00", Phase: "rcpt"},
 	}
 	return e

@@ -54,6 +54,7 @@ var rows = []row{
 	{"Last", func(p *page) []string { return when(p.Meta.Last) }, func(p *page, v string) error { return into(&p.Meta.Last, v, parseTime) }},
 	{"From", func(p *page) []string { return word(p.Meta.From) }, func(p *page, v string) error { return into(&p.Meta.From, v, queue.ParseName) }},
 	{"Web", func(p *page) []string { return word(p.Meta.Web) }, func(p *page, v string) error { return into(&p.Meta.Web, v, as[string]) }},
+	{"Archiver", func(p *page) []string { return word(p.Meta.Archiver) }, func(p *page, v string) error { return into(&p.Meta.Archiver, v, as[string]) }},
 	{"Bounce-Recipient", getBounce(func(b *queue.Bounce) []string { return []string{formatRecipient(&b.Recipient)} }),
 		func(p *page, v string) error { return into(&p.bounce().Recipient, v, parseRecipient) }},
 	{"Bounce-Reply", getBounce(func(b *queue.Bounce) []string { return word(b.Reply) }),

@@ -50,7 +50,7 @@ func Table(c Config) map[queue.Name]queue.Processor {
 		queue.In:       &in{c},
 		queue.Pipeline: &pipeline{c},
 		queue.Virgin:   &virgin{c},
-		queue.Archive:  archiver{},
+		queue.Archive:  newArchiver(),
 		queue.Bounces:  &bouncer{c},
 	}
 	if c.FS != nil {
