@@ -54,6 +54,9 @@ func (d *daemon) counts() status.Counts {
 		{Name: "smtp_failures_total", Help: "Connections that failed before MAIL.", N: float64(smtp.Failures)},
 		{Name: "trace_dropped_total", Help: "Trace events that were lost.", N: float64(d.trace.Dropped())},
 	}
+	for name, n := range d.trace.Counts() {
+		out = append(out, status.Count{Name: "events_total", Help: "What became of messages, by the trace's word for it.", Label: "event", Value: name, N: float64(n)})
+	}
 	for digit, n := range smtp.Replies {
 		if n > 0 {
 			out = append(out, status.Count{Name: "smtp_replies_total", Help: "Replies to recipients by first digit; 0: none.", Label: "class", Value: fmt.Sprint(digit), N: float64(n)})

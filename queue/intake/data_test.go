@@ -90,7 +90,7 @@ func TestBodyLimits(t *testing.T) {
 
 func TestQueueOf(t *testing.T) {
 	for sub, want := range map[lists.SubAddress]string{
-		lists.SubPost: "in", lists.SubOwner: "in", lists.SubBounces: "bounces", lists.SubRequest: "command", lists.SubConfirm: "command",
+		lists.SubPost: "in", lists.SubOwner: "in", lists.SubBounces: "bounces", lists.SubRequest: "command", lists.SubConfirm: "command", lists.SubJoin: "command", lists.SubUnsubscribe: "command", lists.SubAdmin: "bounces",
 	} {
 		if got := queueOf(lists.Target{List: "ant@lists.example.com", Sub: sub}); string(got) != want {
 			t.Errorf("%q goes to %s, want %s", sub, got, want)

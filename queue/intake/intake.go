@@ -139,7 +139,7 @@ func queueOf(t lists.Target) queue.Name {
 	switch {
 	case t.List == lists.Site, t.Sub == lists.SubPost, t.Sub == lists.SubOwner:
 		return queue.In
-	case t.Sub == lists.SubBounces:
+	case t.Sub == lists.SubBounces, t.Sub == lists.SubAdmin: // as with Mailman 2
 		return queue.Bounces
 	}
 	return queue.Command

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,7 @@ type Log struct {
 	c       Config
 	events  chan Event
 	dropped atomic.Uint64
+	counts  sync.Map // name of an event -> *atomic.Uint64
 }
 
 // New makes a Log. Nothing is written until Run runs.
@@ -53,6 +55,11 @@ func (l *Log) Add(_ context.Context, e Event) {
 		e.Time = l.c.Clock()
 	}
 	e.Time, e.Host = e.Time.UTC(), l.c.Host
+	n, ok := l.counts.Load(e.Event)
+	if !ok {
+		n, _ = l.counts.LoadOrStore(e.Event, new(atomic.Uint64))
+	}
+	n.(*atomic.Uint64).Add(1)
 	select {
 	case l.events <- e:
 	default:
@@ -62,6 +69,16 @@ func (l *Log) Add(_ context.Context, e Event) {
 
 // Dropped is how many events were lost since the start.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
+
+// Counts is how many events there were since the start, by name; dropped ones too.
+func (l *Log) Counts() map[string]uint64 {
+	out := map[string]uint64{}
+	l.counts.Range(func(name, n any) bool {
+		out[name.(string)] = n.(*atomic.Uint64).Load()
+		return true
+	})
+	return out
+}
 
 // Run writes what Add takes until ctx ends, then writes what is left and returns
 // nil. The share's troubles are logged, once until it is well again.

@@ -92,6 +92,13 @@ func TestAddNeverWaits(t *testing.T) {
 	for range maxWaiting + 5 {
 		l.Add(t.Context(), Event{Trace: "t", Event: "x"})
 	}
+	all := uint64(0)
+	for _, n := range l.Counts() {
+		all += n
+	}
+	if all != maxWaiting+5 {
+		t.Errorf("counted %d events", all)
+	}
 	if l.Dropped() != 5 {
 		t.Errorf("dropped %d, want 5", l.Dropped())
 	}
