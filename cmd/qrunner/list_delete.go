@@ -16,7 +16,7 @@ import (
 
 type listDeleteCmd struct {
 	List    string `arg:"" help:"Posting address."`
-	Discard bool   `help:"Delete although mail is queued or held: queued mail goes to shunt, held posts are dropped."`
+	Discard bool   `help:"Delete although mail is queued or held: queued mail goes to shunt, held posts and those that wait for a digest are dropped."`
 	Yes     bool   `help:"Do not ask."`
 }
 
@@ -93,15 +93,30 @@ func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parke
 		}
 	}
 	heldPosts := l.State().Held()
-	if !discard && queued+len(heldPosts) > 0 {
-		return 0, fmt.Errorf("%s has %d messages queued and %d held: deal with them, or say --discard", l.ID(), queued, len(heldPosts))
+	if collected := len(l.State().Digest().Posts); !discard && queued+len(heldPosts)+collected > 0 {
+		return 0, fmt.Errorf("%s has %d messages queued, %d held and %d waiting for a digest: deal with them, or say --discard", l.ID(), queued, len(heldPosts), collected)
 	}
-	for _, p := range heldPosts {
-		if err := attempt.Add(ctx, nil, &queue.Outcome{Event: "discarded", Changes: []store.Change{store.DropHeld{ID: p.ID}}}); err != nil {
-			return 0, fmt.Errorf("drop held post: %w", err)
-		}
+	if err := dropWaiting(ctx, attempt, l.State()); err != nil {
+		return 0, err
 	}
 	return queued + len(sending), attempt.Commit(ctx, by("list delete"))
+}
+
+// dropWaiting drops held posts, and those that wait for a digest.
+func dropWaiting(ctx context.Context, attempt *spool.Attempt, st *store.State) error {
+	var drop []store.Change
+	for _, p := range st.Digest().Posts {
+		drop = append(drop, store.DropDigest{ID: p.ID})
+	}
+	for _, p := range st.Held() {
+		drop = append(drop, store.DropHeld{ID: p.ID})
+	}
+	for _, one := range drop {
+		if err := attempt.Add(ctx, nil, &queue.Outcome{Event: "discarded", Changes: []store.Change{one}}); err != nil {
+			return fmt.Errorf("drop waiting post: %w", err)
+		}
+	}
+	return nil
 }
 
 // delivery is a fan-out of a list; waiting is its name in retry/, or empty.

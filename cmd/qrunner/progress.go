@@ -36,6 +36,10 @@ func (p *progress) set(n int) {
 		return
 	}
 	p.last = time.Now()
+	if p.total == 0 { // nobody knows
+		fmt.Fprintf(p.w, "\r%d %s", n, p.what)
+		return
+	}
 	fmt.Fprintf(p.w, "\r%s: %d of %d (%d %%)", p.what, n, p.total, n*100/max(p.total, 1))
 }
 

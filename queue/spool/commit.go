@@ -65,6 +65,8 @@ func (a *Attempt) dropFiles(ctx context.Context) {
 		switch c := c.(type) {
 		case store.DropHeld:
 			gone = append(gone, listFile(a.h.ID(), heldDir, c.ID))
+		case store.DropDigest:
+			gone = append(gone, listFile(a.h.ID(), digestDir, c.ID))
 		case store.CloseDigest:
 			for _, id := range c.Posts {
 				gone = append(gone, listFile(a.h.ID(), digestDir, id))
