@@ -24,8 +24,10 @@ const (
 )
 
 // ListQueues are the queues whose entries are worked under the list's lock, in the
-// order in which a holder looks at them: notices before bulk.
-var ListQueues = []Name{Virgin, Command, Bounces, Pipeline, In, Archive, Digest}
+// order in which a holder looks at them: notices before bulk. Digest stands before those
+// whose entries put posts aside for a digest: a file that the same commit stages cannot be
+// read yet.
+var ListQueues = []Name{Virgin, Command, Bounces, Digest, Pipeline, In, Archive}
 
 // Names is every queue in the order of the manual.
 var Names = []Name{In, Pipeline, Out, Virgin, Command, Bounces, Digest, Archive, Retry, Shunt, Bad}

@@ -10,6 +10,7 @@ import (
 	"qrunner/lists/store"
 	"qrunner/queue"
 	"qrunner/queue/fanout"
+	"qrunner/queue/stage"
 )
 
 // The administrator: what the commands of cmd/qrunner do, each as a process of its own
@@ -119,6 +120,31 @@ func (w *World) Replay(ctx context.Context, host string, id lists.ID) (n int, er
 			n++
 		}
 		return a.Commit(ctx, admin("replay"))
+	})
+	return n, err
+}
+
+// Accept lets all held posts of a list pass, as `held accept` does, and says how many.
+func (w *World) Accept(ctx context.Context, host string, id lists.ID) (n int, err error) {
+	err = w.command(ctx, host, id, func(ctx context.Context, p *process, h *store.Holder) error {
+		if err := p.spool.Recover(ctx, h); err != nil {
+			return err
+		}
+		a := p.spool.NewAttempt(h)
+		for _, post := range h.State().Held() {
+			e, err := stage.LoadHeld(ctx, p.fs, id, post)
+			if err != nil {
+				return err
+			}
+			if err := a.Add(ctx, nil, stage.ReleaseHeld(e, post, "admin")); err != nil {
+				return err
+			}
+			n++
+		}
+		if n == 0 {
+			return nil
+		}
+		return a.Commit(ctx, admin("held accept"))
 	})
 	return n, err
 }

@@ -100,21 +100,24 @@ func (a *audit) change(b *book, people map[string]bool, c store.Change) {
 // handover notes what becomes of a post.
 func (a *audit) handover(b *book, people map[string]bool, h *store.Handover) {
 	part := strings.Split(h.Entry, "/")
-	if part[0] != string(queue.In) {
+	if part[0] != string(queue.In) && part[0] != string(queue.Pipeline) {
 		return
 	}
 	id := queue.ID(part[2])
 	fate := "dropped"
 	for _, p := range h.Children {
 		switch q := strings.Split(p.Target, "/"); {
-		case q[0] != "queue":
+		case q[0] == "lists" && q[2] == "held":
 			fate = "held"
+		case q[0] != "queue":
 		case q[1] == string(queue.Out), q[1] == string(queue.Shunt), q[1] == string(queue.Bad):
 			fate = q[1]
 		}
 	}
-	a.fate[id] = append(a.fate[id], fate)
-	a.order = append(a.order, id)
+	if part[0] == string(queue.In) {
+		a.fate[id] = append(a.fate[id], fate)
+		a.order = append(a.order, id)
+	}
 	if fate == string(queue.Out) {
 		b.mu.Lock()
 		msg := b.entries[id]
@@ -207,7 +210,7 @@ func (w *World) Settle(ctx context.Context) {
 			continue
 		}
 		maps.Copy(targets, a.targets)
-		w.settleList(l, a, copies)
+		w.settleList(ctx, l, a, copies)
 		w.order(l, a)
 	}
 	w.published(targets)
@@ -217,7 +220,7 @@ func (w *World) Settle(ctx context.Context) {
 	}
 }
 
-func (w *World) settleList(l lists.ID, a *audit, copies map[copyOf]int) {
+func (w *World) settleList(ctx context.Context, l lists.ID, a *audit, copies map[copyOf]int) {
 	once := map[string]string{}
 	for e, fates := range a.fate {
 		msg := w.message(e)
@@ -244,8 +247,24 @@ func (w *World) settleList(l lists.ID, a *audit, copies map[copyOf]int) {
 			w.book.broken("list %s: %s was answered 250 and never accepted", l, p.id)
 		}
 	}
+	if st, err := store.Open(store.Config{FS: w.Eye, Host: "auditor"}).Read(ctx, l); err == nil && len(st.Held()) == 0 {
+		w.released(l, a, posts)
+	}
 	for msg, people := range a.wanted {
 		w.recipients(msg, people, a.gone[msg], copies)
+	}
+}
+
+// released checks that held posts that are held no longer were sent.
+func (w *World) released(l lists.ID, a *audit, posts []*post) {
+	held := map[string]bool{}
+	for e, fates := range a.fate {
+		held[w.message(e)] = held[w.message(e)] || fates[len(fates)-1] == "held"
+	}
+	for _, p := range posts {
+		if held[p.id] && a.wanted[p.id] == nil {
+			w.book.broken("list %s: %s was held, is held no longer, and was not sent", l, p.id)
+		}
 	}
 }
 

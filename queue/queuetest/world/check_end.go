@@ -21,6 +21,9 @@ func (w *World) recipients(msg string, people, gone map[string]bool, copies map[
 		w.book.mu.Lock()
 		refused := w.book.refused[c]
 		w.book.mu.Unlock()
+		if w.reads(a) {
+			n = w.inDigests(msg, a)
+		}
 		switch {
 		case n == 0 && !gone[a] && !refused:
 			w.book.broken("%s did not get %s", a, msg)

@@ -76,7 +76,7 @@ func (h *Host) wire() {
 		Published: func(_ queue.Name, id lists.ID) { h.runner.Wake(id) }, Host: h.id.Host, Clock: h.sim.Clock(), Log: h.log,
 		Policy: retry.Policy{First: time.Minute, Longest: 4 * time.Minute}, BatchSize: c.Batch, Conns: c.Conns, Poll: c.Poll,
 	})
-	table := stage.Table(stage.Config{Host: h.id.Host, SiteOwner: "site@example.net"})
+	table := stage.Table(h.stages())
 	if c.Stages != nil {
 		c.Stages(h.id.Host, table)
 	}

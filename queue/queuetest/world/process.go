@@ -1,9 +1,12 @@
 package world
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"sync/atomic"
 	"time"
 
 	"qrunner/lists/store"
@@ -12,6 +15,7 @@ import (
 	"qrunner/locking/hosts"
 	"qrunner/locking/lockfile"
 	"qrunner/locking/simfs"
+	"qrunner/locking/zklock"
 	"qrunner/queue/spool"
 )
 
@@ -27,6 +31,7 @@ type process struct {
 	locker locking.Locker
 	store  *store.Store
 	spool  *spool.Spool
+	end    func() // of the locker; nil for none
 }
 
 // open starts a process. name is what it is called on the share.
@@ -48,15 +53,51 @@ func (w *World) open(h *simfs.Host, name string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make locker: %w", err)
 	}
-	p.locker = p.files
+	if p.locker, err = w.locker(p); err != nil {
+		return nil, err
+	}
 	if w.c.Locker != nil {
-		p.locker = w.c.Locker(name, p.files)
+		p.locker = w.c.Locker(name, p.locker)
 	}
 	p.spool = spool.New(spool.Config{FS: p.fs, Host: name, Clock: h.Clock(), Log: p.log})
 	p.store = store.Open(store.Config{
 		FS: p.fs, Locker: p.locker, Host: name, Clock: h.Clock(), Log: p.log, SnapshotEvery: w.c.SnapshotEvery,
 	})
 	return p, nil
+}
+
+// locker is what the process locks with.
+func (w *World) locker(p *process) (locking.Locker, error) {
+	if w.zk == nil {
+		return p.files, nil
+	}
+	link := w.zk.Link()
+	l, err := zklock.Open(p.sim.Context(), zklock.Config{
+		Servers: w.zk.Addrs(), Host: p.id, Mono: p.sim.Mono(), Log: p.log,
+		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if err := p.sim.Context().Err(); err != nil {
+				return nil, err
+			}
+			return link.Dial(ctx, network, addr)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the lock service: %w", err)
+	}
+	var ended atomic.Bool // not a sync.Once: who waits for one stops the bubble's time
+	done := make(chan struct{})
+	p.end = func() {
+		if ended.CompareAndSwap(false, true) {
+			_ = l.Close()
+			close(done)
+		}
+		<-done
+	}
+	context.AfterFunc(p.sim.Context(), func() { // a dead host has no processes
+		link.Drop()
+		p.end()
+	})
+	return l, nil
 }
 
 // fork gives a process its number.
@@ -79,6 +120,9 @@ func (w *World) fork(h *simfs.Host, name string) hosts.Identity {
 
 // exit ends a process's life.
 func (p *process) exit() {
+	if p.end != nil {
+		p.end()
+	}
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	delete(p.w.pids[p.id.Boot], p.id.PID)

@@ -20,6 +20,8 @@ type Storm struct {
 	// changes of rosters there are.
 	Length       time.Duration
 	Posts, Moves int
+	// Accepts is how often the administrator lets the held posts of a list pass.
+	Accepts int
 	// How often a host loses its power (at any time, and before or after one of its
 	// calls), is paused, cut off, cannot hear the server, has its clock set; how
 	// often the server is started again, how often the share refuses calls or loses
@@ -54,6 +56,10 @@ func (w *World) Storm(ctx context.Context, s Storm) {
 	}
 	for n := range s.Moves {
 		at(s.Length, w.move(ctx, n))
+	}
+	for range s.Accepts {
+		l, host := w.anyList(), w.c.Hosts[w.rng.IntN(len(w.c.Hosts))]
+		at(s.Length, func() { _, _ = w.Accept(ctx, host, l) })
 	}
 	for _, k := range s.kinds(w) {
 		for range k.times {

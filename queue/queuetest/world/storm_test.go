@@ -43,8 +43,9 @@ func seeds(t *testing.T, n uint64) (out []uint64) {
 func stormOf(seed uint64) (Config, Storm) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	c := Config{
-		Seed: seed, Hosts: []string{"a", "b", "c", "d"}[:2+rng.IntN(3)], Lists: []lists.ID{ant, bee},
-		People: 4 + rng.IntN(12), Gated: seed%2 == 0, Poll: 2 * time.Second,
+		Seed: seed, Hosts: []string{"a", "b", "c", "d"}[:2+rng.IntN(3)], Lists: []lists.ID{ant, bee, cow},
+		Own: map[lists.ID]map[string]string{cow: {"default_nonmember_action": "hold"}}, Settings: map[string]string{"digest_size_threshold": "1"},
+		People: 4 + rng.IntN(12), Readers: rng.IntN(4), ZooKeeper: rng.IntN(4) == 0, Gated: seed%2 == 0, Poll: 2 * time.Second,
 		Server: simfs.Config{NoReplyCache: rng.IntN(3) == 0, LookupCacheNone: rng.IntN(3) == 0, AsyncExport: rng.IntN(3) == 0},
 	}
 	if rng.IntN(2) == 0 {
@@ -53,7 +54,7 @@ func stormOf(seed uint64) (Config, Storm) {
 	c.Sink = queuetest.SinkConfig{Script: Moody(seed, []int{0, 5, 20, 60}[rng.IntN(4)], 4*time.Minute)}
 	few := func(n int) int { return rng.IntN(n + 1) }
 	return c, Storm{
-		Posts: 6 + few(10), Moves: few(8), Crashes: few(3), CallCrashes: few(3), Pauses: few(2), Cuts: few(2),
+		Posts: 6 + few(10), Moves: few(8), Accepts: few(4), Crashes: few(3), CallCrashes: few(3), Pauses: few(2), Cuts: few(2),
 		Mutes: few(2), Clocks: few(2), Restarts: few(2), Faults: few(3),
 		PowerCuts: few(2) / 2, Blackouts: few(2) / 2,
 	}
@@ -72,6 +73,10 @@ func storm(t *testing.T, seed uint64) {
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
 		w.Storm(ctx, s)
+		if !w.Drain(ctx, 2*time.Hour) {
+			return
+		}
+		w.Empty(ctx, c.Hosts[0])
 		if !w.Drain(ctx, 2*time.Hour) {
 			return
 		}

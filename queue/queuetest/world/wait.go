@@ -9,6 +9,13 @@ import (
 // leftAge is older than anything that is kept for a while.
 const leftAge = 25 * time.Hour
 
+// leftPause is between two tries of the administrator; emptyTime is how long the posts
+// that he let pass may take.
+const (
+	leftPause = 30 * time.Second
+	emptyTime = time.Hour
+)
+
 func sleep(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -17,6 +17,7 @@ import (
 	"qrunner/locking/fsys"
 	"qrunner/locking/simfs"
 	"qrunner/locking/site"
+	"qrunner/locking/zklock/zktest"
 	"qrunner/queue"
 	"qrunner/queue/queuetest"
 )
@@ -30,12 +31,18 @@ type Config struct {
 	People int // members per list at the start
 	// Server is the share; its Seed and Scheduler are the World's.
 	Server simfs.Config
+	// ZooKeeper makes the locks those of an ensemble in memory, instead of lock files.
+	ZooKeeper bool
 	// Gated lets one call on the share through at a time, in an order drawn from Seed.
 	Gated bool
 	// Sink is the smarthost.
 	Sink queuetest.SinkConfig
-	// Settings are every list's own, beside those that let any post pass.
+	// Settings are every list's own, beside those that let any post pass. Own are those
+	// of one list.
 	Settings map[string]string
+	Own      map[lists.ID]map[string]string
+	// Readers is how many of a list's first members get digests and no posts.
+	Readers int
 	// Poll, Slice and Stage are the runner's (Poll also the sender's). Batch is how
 	// many recipients a claim covers (10), Copies how many a transaction has (3),
 	// Conns how many connections a host may have (4).
@@ -86,14 +93,16 @@ type World struct {
 	Log *Log
 
 	book *book
-	rng  *rand.Rand // of the one goroutine that drives the World
+	zk   *zktest.Ensemble // nil without
+	rng  *rand.Rand       // of the one goroutine that drives the World
 
-	mu    sync.Mutex // guards what follows, never held while waiting
-	boots map[string]int
-	pids  map[string]map[int]bool // processes that live, by boot
-	last  int                     // process number given out
-	hosts map[string]*Host        // daemons that run
-	dead  []*Host                 // crashed or stopped, perhaps still winding down
+	mu       sync.Mutex // guards what follows, never held while waiting
+	boots    map[string]int
+	pids     map[string]map[int]bool // processes that live, by boot
+	last     int                     // process number given out
+	hosts    map[string]*Host        // daemons that run
+	starting map[string]bool
+	dead     []*Host // crashed or stopped, perhaps still winding down
 }
 
 // New makes the share, the lists and their members. No host runs yet.
@@ -101,11 +110,14 @@ func New(ctx context.Context, c Config) (*World, error) {
 	c = c.withDefaults()
 	w := &World{
 		c: c, Log: newLog(c.Level), rng: rand.New(rand.NewPCG(c.Seed, 7)),
-		boots: map[string]int{}, pids: map[string]map[int]bool{}, hosts: map[string]*Host{},
+		boots: map[string]int{}, pids: map[string]map[int]bool{}, hosts: map[string]*Host{}, starting: map[string]bool{},
 	}
 	w.Server = simfs.New(c.Server)
 	w.Eye = w.Server.Observer()
 	w.book = newBook(w)
+	if c.ZooKeeper {
+		w.zk = zktest.New(zktest.Config{Servers: 3})
+	}
 	var err error
 	if w.Sink, err = queuetest.NewSink(c.Sink); err != nil {
 		return nil, fmt.Errorf("make sink: %w", err)
@@ -138,8 +150,15 @@ func (w *World) found(ctx context.Context, p *process, id lists.ID) error {
 	for name, value := range w.c.Settings {
 		cs = append(cs, store.SetSetting{Name: name, Value: value})
 	}
+	for name, value := range w.c.Own[id] {
+		cs = append(cs, store.SetSetting{Name: name, Value: value})
+	}
 	for i := range w.c.People {
-		cs = append(cs, store.AddMember{Member: lists.Member{Role: lists.RoleMember, Address: Person(id, i)}})
+		m := lists.Member{Role: lists.RoleMember, Address: Person(id, i)}
+		if i < w.c.Readers {
+			m.Mode = []lists.DeliveryMode{lists.ModeMIMEDigests, lists.ModePlainDigests}[i%2]
+		}
+		cs = append(cs, store.AddMember{Member: m})
 	}
 	if err := p.store.Create(ctx, id, admin("found"), cs...); err != nil {
 		return fmt.Errorf("make list %s: %w", id, err)
@@ -161,16 +180,25 @@ func (w *World) Start(names ...string) error {
 		names = w.c.Hosts
 	}
 	for _, n := range names {
-		if w.host(n) != nil {
+		w.mu.Lock()
+		up := w.hosts[n]
+		busy := w.starting[n] || up != nil && up.sim.Context().Err() == nil
+		w.starting[n] = w.starting[n] || !busy
+		w.mu.Unlock()
+		if busy {
 			continue
 		}
+		w.bury(n) // one that died, and that nobody has missed yet
 		h, err := w.start(n)
+		w.mu.Lock()
+		delete(w.starting, n)
+		if err == nil {
+			w.hosts[n] = h
+		}
+		w.mu.Unlock()
 		if err != nil {
 			return fmt.Errorf("start host %s: %w", n, err)
 		}
-		w.mu.Lock()
-		w.hosts[n] = h
-		w.mu.Unlock()
 	}
 	return nil
 }
@@ -238,4 +266,7 @@ func (w *World) Close() {
 		_ = h.stop()
 	}
 	w.Sink.Close()
+	if w.zk != nil {
+		w.zk.Close()
+	}
 }

@@ -10,7 +10,7 @@ import (
 	. "qrunner/queue/queuetest/world"
 )
 
-const ant, bee lists.ID = "ant@lists.example.com", "bee@lists.example.com"
+const ant, bee, cow lists.ID = "ant@lists.example.com", "bee@lists.example.com", "cow@lists.example.com"
 
 // inWorld runs f in a World of its own and fails with every promise that was broken.
 func inWorld(t *testing.T, c Config, f func(t *testing.T, w *World)) {
