@@ -17,6 +17,8 @@ var PrefTable = []Setting{
 	{"acknowledge_posts", "no", yesNo, "A note for each post of one's own."},
 	{"hide_address", "yes", yesNo, "Not shown in the roster."},
 	{"preferred_language", "", oneLine, "Language of notices."},
+	{"topics", "", oneLine, "Names of topics, separated by commas; none: posts on everything."},
+	{"receive_nonmatching_topics", "no", yesNo, "With topics of one's own: posts on no topic at all too."},
 }
 
 // Names of the two preferences that a member has as fields of his own.
