@@ -11,6 +11,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/queue"
+	"qrunner/queue/fanout"
 	"qrunner/queue/spool"
 )
 
@@ -32,7 +33,8 @@ type queueRow struct {
 	List    lists.ID   `json:"list"`
 	Entries int        `json:"entries"`
 	Oldest  time.Time  `json:"oldest"`
-	Due     time.Time  `json:"due,omitzero"` // queue retry only
+	Due     time.Time  `json:"due,omitzero"`    // queue retry only
+	Cause   string     `json:"cause,omitempty"` // queues out and retry: what is wrong with the smarthost
 	IDs     []queue.ID `json:"ids,omitempty"`
 }
 
@@ -58,15 +60,18 @@ func (c *queueLsCmd) Run(ctx context.Context, a *app) error {
 		}
 		rows = append(rows, more...)
 	}
+	if err := h.causes(rows); err != nil {
+		return err
+	}
 	if c.Queue == "" {
 		for i := range rows {
 			rows[i].IDs = nil
 		}
 	}
 	return a.print(rows, func(w io.Writer) {
-		fmt.Fprintln(w, "QUEUE\tLIST\tENTRIES\tOLDEST\tDUE")
+		fmt.Fprintln(w, "QUEUE\tLIST\tENTRIES\tOLDEST\tDUE\tCAUSE")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", r.Queue, r.List, r.Entries, r.Oldest.Format(time.RFC3339), dueText(r.Due))
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.Queue, r.List, r.Entries, r.Oldest.Format(time.RFC3339), dueText(r.Due), r.Cause)
 			for _, id := range r.IDs {
 				fmt.Fprintf(w, "\t%s\n", id)
 			}
@@ -93,6 +98,22 @@ func (h *house) queueRows(ctx context.Context, q queue.Name) ([]queueRow, error)
 		}
 	}
 	return rows, nil
+}
+
+// causes fills in why deliveries wait, as far as hosts have written down what is wrong
+// with the smarthost.
+func (h *house) causes(rows []queueRow) error {
+	seen, err := fanout.Troubles(h.fs, time.Now())
+	if err != nil || len(seen) == 0 {
+		return err
+	}
+	cause := fmt.Sprintf("%s (host %s, since %s)", seen[0].Text, seen[0].Host, seen[0].Since.Format(time.RFC3339))
+	for i, r := range rows {
+		if r.Queue == queue.Out || r.Queue == queue.Retry {
+			rows[i].Cause = cause
+		}
+	}
+	return nil
 }
 
 // entries are the names in a list's folder of a queue, files and fan-outs alike.

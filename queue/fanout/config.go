@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/templates"
 	"qrunner/locking"
 	"qrunner/locking/clock"
 	"qrunner/locking/fsys"
@@ -34,6 +35,8 @@ type Config struct {
 	Trace func(ctx context.Context, e trace.Event)
 	// Published is told of a list that got an entry in a queue; nil for nobody.
 	Published func(q queue.Name, id lists.ID)
+	// Text is a notice to people of a list, in the list's language; nil: what is built in.
+	Text func(ctx context.Context, id lists.ID, name templates.Name, vars templates.Vars) (templates.Text, error)
 	// Host is this host's short name, Clock its opinion of the time; times in
 	// journals and names are the server's.
 	Host  string
@@ -77,8 +80,16 @@ func (c Config) withDefaults() Config {
 	if c.Trace == nil {
 		c.Trace = func(context.Context, trace.Event) {}
 	}
+	if c.Text == nil {
+		c.Text = builtin
+	}
 	if c.Published == nil {
 		c.Published = func(queue.Name, lists.ID) {}
 	}
 	return c
+}
+
+// builtin renders for a list of which nothing is known.
+func builtin(ctx context.Context, id lists.ID, name templates.Name, vars templates.Vars) (templates.Text, error) {
+	return (&templates.Set{}).Render(ctx, &lists.List{ID: id, Settings: lists.Resolve()}, name, "", vars)
 }

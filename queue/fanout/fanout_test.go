@@ -203,7 +203,9 @@ func TestRefusedMessageIsNobodysBounce(t *testing.T) {
 		w.smtp.script = func(*queue.Transaction, mailaddr.Address, int) queue.Reply {
 			return reply(554, queue.PhaseDot, "5.7.1", "looks like spam")
 		}
-		w.send(w.post(25))
+		post := w.post(25)
+		post.Raw = []byte("From: Anne <anne@example.org>\r\nSubject: hi\r\nMessage-ID: <1@example.org>\r\n\r\nhello\r\n")
+		w.send(post)
 		notice := w.post(1)
 		notice.Bulk = false
 		w.send(notice)
@@ -212,9 +214,19 @@ func TestRefusedMessageIsNobodysBounce(t *testing.T) {
 		if len(w.ls("bounces")) > 0 {
 			t.Errorf("bounce events %v", w.ls("bounces"))
 		}
-		reports := w.entries(queue.Virgin)
-		if len(reports) != 1 || !strings.Contains(string(reports[0].Raw), "25 of its recipients") {
-			t.Errorf("%d reports", len(reports))
+		var owners, poster int
+		for _, e := range w.entries(queue.Virgin) {
+			switch raw, rs := string(e.Raw), e.Meta.Recipients; {
+			case len(rs) == 1 && rs[0].Kind == lists.KindNotice && rs[0].Address == "anne@example.org" && strings.Contains(raw, "looks like spam") && strings.Contains(raw, "25\r\nof the members"):
+				poster++
+			case strings.Contains(raw, "25 of its recipients"):
+				owners++
+			default:
+				t.Errorf("%v: %s", rs, raw)
+			}
+		}
+		if owners != 1 || poster != 1 {
+			t.Errorf("%d reports to owners, %d to the poster", owners, poster)
 		}
 	})
 }

@@ -35,6 +35,9 @@ func (p *planner) dispatch(ctx context.Context) {
 	}
 }
 
+// down is the trouble that the smarthost does not answer.
+const down = "down"
+
 // finish takes a turn's result.
 func (p *planner) finish(ctx context.Context, r result) {
 	p.busy--
@@ -44,10 +47,10 @@ func (p *planner) finish(ctx context.Context, r result) {
 	p.agenda.done(r.turn, r.gone, r.until)
 	switch {
 	case r.site != nil:
-		if p.breaker.fail(time.Now(), r.id, r.site.RetryAfter) {
-			p.s.alert(ctx, r.unit, "down", r.site.Error())
-		}
+		p.breaker.fail(time.Now(), r.id, r.site.RetryAfter)
+		p.s.alert(ctx, r.unit, down, r.site.Error())
 	case r.up:
+		p.s.recovered(ctx, down)
 		if p.breaker.down {
 			p.s.c.Log.InfoContext(ctx, "smarthost is back")
 		}

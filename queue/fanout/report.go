@@ -3,51 +3,100 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
 // maxShown bounds the recipients that a report names.
 const maxShown = 50
 
-// report tells the list's owners who did not get a post in this round, once. Notices
-// are reported to nobody, or an undeliverable report would beget the next.
+// report tells the list's owners who did not get a post in this round, once, and the
+// poster if a mail system refused the post itself. Notices are reported to nobody, or an
+// undeliverable report would beget the next.
 func (c *claim) report(ctx context.Context, ends []record, told int) error {
-	about := "report " + roundName(c.view.round)
-	k := c.kid(queue.Virgin, about, &queue.Entry{})
+	k := c.kid(queue.Virgin, "report "+roundName(c.view.round), &queue.Entry{})
 	if !c.fan.Bulk || c.reported(k) {
 		return nil
 	}
-	lines, err := c.failures(ctx, ends)
+	f, err := c.failures(ctx, ends)
 	if err != nil {
 		return err
 	}
 	m := message.Parse(c.fan.Raw)
-	var b strings.Builder
-	fmt.Fprintf(&b, "A post to %s could not be delivered to %d of its recipients.\n\n", c.unit.list, told)
-	fmt.Fprintf(&b, "Subject: %s\nMessage-ID: %s\n\n", m.Get("Subject"), m.Get("Message-ID"))
-	b.WriteString(strings.Join(lines, ""))
-	if told > len(lines) {
-		fmt.Fprintf(&b, "... and %d more\n", told-len(lines))
+	vars := templates.Vars{
+		"count": strconv.Itoa(told), "subject": oneLine(message.DecodeHeader(m.Get("Subject"))), "message_id": oneLine(m.Get("Message-ID")),
+		"data": strings.TrimRight(strings.Join(f.lines, ""), "\n"),
 	}
-	e := k.entry
-	e.Target = lists.Target{List: c.unit.list, Sub: lists.SubOwner}
-	e.Meta.Recipients = c.owners(ctx)
-	e.Raw = notice(c.unit.list, e.ID, c.s.c.Clock(), "Undelivered post to "+string(c.unit.list), b.String())
+	if more := told - len(f.lines); more > 0 {
+		vars["more"] = strconv.Itoa(more)
+	}
+	owner := mailaddr.Address(c.unit.list.Address(lists.SubOwner))
+	if err := c.notice(ctx, k, templates.AdminUndelivered, vars, owner); err != nil {
+		return err
+	}
+	k.entry.Meta.Recipients = c.owners(ctx)
 	kids := []kid{k}
+	if to := poster(c.unit.list, m); f.judged > 0 && !to.Null() {
+		k := c.kid(queue.Virgin, "poster "+roundName(c.view.round), &queue.Entry{})
+		vars["count"], vars["reasons"] = strconv.Itoa(f.judged), f.reply
+		if err := c.notice(ctx, k, templates.UserUndelivered, vars, to); err != nil {
+			return err
+		}
+		k.entry.Meta.Recipients = []lists.Recipient{{Kind: lists.KindNotice, Address: to}}
+		kids = append(kids, k)
+	}
 	if err := c.write(ctx, kids); err != nil {
 		return err
 	}
-	if err := c.j.commit(record{kind: child, text: k.target}); err != nil {
+	var records []record
+	for _, k := range kids {
+		records = append(records, record{kind: child, text: k.target})
+	}
+	if err := c.j.commit(records...); err != nil {
 		return err
 	}
 	return c.publish(ctx, kids)
 }
+
+// notice fills an entry in with a text for somebody.
+func (c *claim) notice(ctx context.Context, k kid, name templates.Name, vars templates.Vars, to mailaddr.Address) error {
+	text, err := c.s.c.Text(ctx, c.unit.list, name, vars)
+	if err != nil {
+		return fmt.Errorf("write notice: %w", err)
+	}
+	k.entry.Target = lists.Target{List: c.unit.list, Sub: lists.SubOwner}
+	k.entry.Raw = notice(c.unit.list, k.entry.ID, c.s.c.Clock(), text, to)
+	return nil
+}
+
+// poster is who wrote a post, as far as its copies say: its author, or, where the list
+// stands in From, whom replies go to; null: nobody but the list. Programs are not told.
+func poster(list lists.ID, m *message.Message) mailaddr.Address {
+	if auto := strings.ToLower(strings.TrimSpace(m.Get("Auto-Submitted"))); auto != "" && auto != "no" {
+		return ""
+	}
+	for _, field := range []string{"From", "Reply-To"} {
+		var own []mailaddr.Address
+		for _, a := range m.Addresses(field) {
+			if a.Key() != list.Posting().Key() && !strings.HasPrefix(a.Key(), list.Local()+"-") {
+				own = append(own, a)
+			}
+		}
+		if len(own) == 1 {
+			return own[0]
+		}
+	}
+	return ""
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // reported says whether a former owner of this claim's range journaled the report.
 func (c *claim) reported(k kid) bool { return c.tally.children[k.target] }
@@ -66,10 +115,17 @@ func (c *claim) owners(ctx context.Context) []lists.Recipient {
 	return out
 }
 
-// failures names recipients that were given up in this fan-out, from the ranges that
+// failed is what a report tells.
+type failed struct {
+	lines  []string // a recipient and what was said of it, for the first maxShown
+	judged int      // recipients for whom the message itself was refused
+	reply  string   // with what words, the first time
+}
+
+// failures finds the recipients that were given up in this fan-out, in the ranges that
 // have news of such.
-func (c *claim) failures(ctx context.Context, ends []record) ([]string, error) {
-	var out []string
+func (c *claim) failures(ctx context.Context, ends []record) (failed, error) {
+	var out failed
 	for i, end := range ends {
 		if end.told == 0 {
 			continue
@@ -78,15 +134,21 @@ func (c *claim) failures(ctx context.Context, ends []record) ([]string, error) {
 		if c.rng == closing {
 			var err error
 			if t, rcpts, err = c.read(ctx, rangeName(i)); err != nil {
-				return nil, err
+				return failed{}, err
 			}
 		}
 		for k := range t.rcpt {
-			if p := &t.rcpt[k]; p.closed == judged || p.closed == expired {
-				out = append(out, fmt.Sprintf("%s\n    %s: %s\n", rcpts[k].Address, p.closed, p.reply))
+			p := &t.rcpt[k]
+			if p.closed != judged && p.closed != expired {
+				continue
 			}
-			if len(out) == maxShown {
-				return out, nil
+			if p.closed == judged {
+				if out.judged++; out.reply == "" {
+					out.reply = p.reply.String()
+				}
+			}
+			if len(out.lines) < maxShown {
+				out.lines = append(out.lines, fmt.Sprintf("%s\n    %s: %s\n", rcpts[k].Address, p.closed, p.reply))
 			}
 		}
 	}
@@ -94,55 +156,10 @@ func (c *claim) failures(ctx context.Context, ends []record) ([]string, error) {
 }
 
 // notice makes a message of ours (RFC 3834 §5: nobody's machine shall answer it).
-func notice(from lists.ID, id queue.ID, now time.Time, subject, text string) []byte {
+func notice(from lists.ID, id queue.ID, now time.Time, text templates.Text, to mailaddr.Address) []byte {
 	owner := from.Address(lists.SubOwner)
-	m := message.Parse(nil)
-	m.Add("From", owner.String())
-	m.Add("To", owner.String())
-	m.Add("Subject", subject)
+	m := text.Message(mailaddr.Address(owner), to, "auto-generated")
 	m.Add("Date", now.Format(time.RFC1123Z))
 	m.Add("Message-ID", "<"+string(id)+"@"+owner.Domain()+">")
-	m.Add("Auto-Submitted", "auto-generated")
-	m.Add("MIME-Version", "1.0")
-	m.Add("Content-Type", "text/plain; charset=utf-8")
-	m.SetBody([]byte(strings.ReplaceAll(text, "\n", "\r\n")))
 	return m.Bytes()
-}
-
-// quiet is how long a trouble must be over before its return is news: longer than
-// the longest wait between two tries.
-const quiet = 6 * time.Hour
-
-// alerts remembers what the site owner was told.
-type alerts struct {
-	mu   sync.Mutex
-	seen map[string]time.Time
-}
-
-// news reports whether this is the first word of an episode of trouble.
-func (a *alerts) news(about string, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	last, known := a.seen[about]
-	a.seen[about] = now
-	return !known || now.Sub(last) > quiet
-}
-
-// alert tells the site owner of a fault of the smarthost, once per episode: in the
-// log, and by a notice. about is what makes two faults the same.
-func (s *Sender) alert(ctx context.Context, u unit, about, text string) {
-	if !s.alerts.news(about, time.Now()) {
-		return
-	}
-	s.c.Log.ErrorContext(ctx, "site fault", "list", u.list, "entry", u.id, "err", fmt.Errorf("%s", text))
-	body := fmt.Sprintf("Host %s: %s\n\nFirst seen with entry %s of list %s. Mail is kept and tried again;\nno member is counted as bouncing for it.\n", s.c.Host, text, u.id, u.list)
-	e := &queue.Entry{Queue: queue.Virgin, List: lists.Site}
-	e.Target = lists.Target{List: lists.Site, Sub: lists.SubOwner}
-	e.Source = "internal"
-	e.Raw = notice(u.list, queue.ID(s.random()), s.c.Clock(), "Trouble with the smarthost", body)
-	if _, err := s.c.Put(context.WithoutCancel(ctx), e); err != nil {
-		s.c.Log.WarnContext(ctx, "put notice to the site owner", "queue", queue.Virgin, "err", err)
-		return
-	}
-	s.c.Published(queue.Virgin, lists.Site)
 }

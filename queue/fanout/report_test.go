@@ -17,6 +17,16 @@ func TestNoticesAreNotTakenForOne(t *testing.T) {
 		s.alert(t.Context(), u, "down", "connection refused")
 		s.alert(t.Context(), u, "530", "authentication required")
 		s.alert(t.Context(), u, "down", "connection refused") // the same episode
+		other := New(w.config(w.srv.Host("b")))
+		other.alert(t.Context(), u, "down", "connection refused") // a second host tells nobody
+		seen, err := Troubles(h, s.time.now())
+		if err != nil || len(seen) != 3 {
+			t.Errorf("troubles %+v, %v", seen, err)
+		}
+		s.recovered(t.Context(), "down")
+		if seen, err := Troubles(h, s.time.now()); err != nil || len(seen) != 2 {
+			t.Errorf("afterwards %+v, %v", seen, err)
+		}
 		ids := map[string]bool{}
 		for _, e := range w.notices {
 			ids[message.Parse(e.Raw).Get("Message-ID")] = true

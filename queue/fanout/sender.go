@@ -32,7 +32,7 @@ func New(c Config) *Sender {
 	return &Sender{
 		c: c, time: serverTime{local: c.Clock},
 		known:  known{entries: map[queue.ID]*entry{}},
-		alerts: alerts{seen: map[string]time.Time{}},
+		alerts: alerts{seen: map[string]episode{}},
 		wake:   make(chan struct{}, 1), work: make(chan turn), results: make(chan result), finished: make(chan string, toDelete), owed: make(chan owed, maxOwed),
 	}
 }
