@@ -74,8 +74,9 @@ const firstHeld = 24
 // With EXPLORE_DEVIATIONS=2 it runs those with two, of fewer kinds (minutes).
 func TestLockFileBounded(t *testing.T) {
 	depth := env(t, "EXPLORE_DEVIATIONS", 1)
-	kinds := short
+	kinds, crew := short, []string{"h0", "h0", "h1"}
 	if depth > 1 {
+		crew = []string{"h0", "h0", "h0", "h1"}
 		kinds = []simfs.Fault{{Kind: simfs.CrashBefore}, {Kind: simfs.Stall, Delay: worldBase}}
 	}
 	for name, w := range map[string]lockWorld{
@@ -84,8 +85,8 @@ func TestLockFileBounded(t *testing.T) {
 		"v3, first lives": {version: simfs.V3, procs: []string{"h0", "h1"}, mod: func(c *lockfile.Config) {
 			c.ExamineEvery = 3 // so that there are tries that do not look
 		}},
-		"v3, three of a process": {version: simfs.V3, procs: []string{"h0", "h0", "h0", "h1"}, crew: true},
-		"v4.2, two on a host":    {procs: []string{"h0", "h1", "h1"}, die: true},
+		"v3, goroutines":      {version: simfs.V3, procs: crew, crew: true},
+		"v4.2, two on a host": {procs: []string{"h0", "h1", "h1"}, die: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
