@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
@@ -15,7 +16,7 @@ import (
 func (c Config) acknowledge(ctx context.Context, w *queue.Work, o *queue.Outcome) error {
 	m := message.Parse(w.Entry.Raw)
 	from := m.Addresses("From")
-	if len(from) != 1 {
+	if len(from) != 1 || strings.EqualFold(strings.TrimSpace(m.Get("X-Ack")), "no") {
 		return nil
 	}
 	author, ok := w.List.Roster.Find(lists.RoleMember, from[0])

@@ -7,6 +7,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/chains"
+	"qrunner/lists/message"
 	"qrunner/queue"
 )
 
@@ -32,11 +33,23 @@ func (s *in) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, error)
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", e.ID, err)
 	}
+	var r response
+	if v.Action == lists.ActionAccept || v.Action == lists.ActionHold { // what looks like spam is not answered
+		kind := respondPostings
+		if e.Target.Sub == lists.SubOwner {
+			kind = respondOwner
+		}
+		if r = s.c.respond(w, message.Parse(e.Raw), kind); r.discard {
+			return r.instead(w), nil
+		}
+	}
 	switch v.Action {
 	case lists.ActionAccept:
-		return s.c.accept(ctx, w, v)
+		o, err := s.c.accept(ctx, w, v)
+		return r.into(w, o), err
 	case lists.ActionHold:
-		return s.c.hold(ctx, w, v)
+		o, err := s.c.hold(ctx, w, v)
+		return r.into(w, o), err
 	case lists.ActionReject:
 		return s.c.reject(ctx, w, v)
 	case lists.ActionDiscard:

@@ -23,6 +23,7 @@ type notice struct {
 	auto    string           // auto-replied or auto-generated (RFC 3834 §5)
 	about   *message.Message // what it is an answer to; nil: nothing
 	attach  []byte           // a message to attach; nil: none
+	ack     string           // X-Ack: no for an answer that wants none itself
 	trace   string
 }
 
@@ -51,6 +52,9 @@ func (n notice) entry(list lists.ID) *queue.Entry {
 	m.Set("Auto-Submitted", n.auto)
 	m.Set("Precedence", "bulk")
 	m.Set("X-Auto-Response-Suppress", "All")
+	if n.ack != "" {
+		m.Set("X-Ack", n.ack)
+	}
 	if n.about != nil {
 		thread(m, n.about)
 	}
