@@ -1,6 +1,12 @@
 package intake
 
-import "sync/atomic"
+import (
+	"bytes"
+	"sync/atomic"
+
+	"qrunner/lists"
+	"qrunner/queue"
+)
 
 // body gathers a message within the limits. Over a limit it lets go of what it has
 // and only counts on, so that the rest can be read and thrown away.
@@ -10,7 +16,11 @@ type body struct {
 	raw    []byte
 	line   int
 	over   *reply // the limit that was passed
+	head   []byte // the beginning of a message that is over its limit
 }
+
+// headKept is how much of a report is enough: what the detectors of bounces look at.
+const headKept = 1 << 20
 
 // newBody makes a body that expects size octets; 0 if nobody said.
 func (in *Intake) newBody(size int64) *body {
@@ -54,8 +64,28 @@ func (b *body) grow(need int) bool {
 }
 
 func (b *body) drop(why *reply) {
+	if why != errBusy {
+		head := b.raw[:min(len(b.raw), headKept)]
+		b.head = bytes.Clone(head[:bytes.LastIndexByte(head, '\n')+1])
+	}
 	b.free()
 	b.over = why
+}
+
+// headOf makes do with the beginning of a message that is over a limit, if all that it is
+// for are bounces addresses: what a report says stands at its top, and it may drag along
+// what it likes.
+func (b *body) headOf(targets []lists.Target) {
+	if b.over == nil || len(b.head) == 0 {
+		return
+	}
+	for _, t := range targets {
+		if queueOf(t) != queue.Bounces {
+			return
+		}
+	}
+	b.raw, b.head, b.over = b.head, nil, nil
+	b.pool.Add(int64(cap(b.raw)))
 }
 
 // free gives the memory back. The octets must not be used any more.

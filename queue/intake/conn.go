@@ -80,6 +80,8 @@ func (c *conn) command() ([]byte, error) {
 		c.failed = smtp.ErrTooLongLine
 	case err != nil:
 		c.failed = err
+	case err == nil && isNullMail(line):
+		line = withoutSize(line)
 	case isBDAT(line):
 		c.say("502 5.5.1 BDAT is not offered")
 		c.failed = io.EOF // the chunk behind it must not be read as commands

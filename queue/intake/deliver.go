@@ -58,6 +58,7 @@ func (in *Intake) Deliver(ctx context.Context, a DeliverArgs, stdin io.Reader) (
 	if err != nil {
 		return err
 	}
+	b.headOf(targets)
 	if err := b.err(); err != nil {
 		return err
 	}

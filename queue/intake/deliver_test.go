@@ -107,7 +107,7 @@ func TestDeliver(t *testing.T) {
 
 func TestEveryOldWord(t *testing.T) {
 	want := map[string]string{
-		"post": "in ", "admin": "command admin", "bounces": "bounces bounces", "confirm": "command confirm", "join": "command join",
+		"post": "in ", "admin": "bounces admin", "bounces": "bounces bounces", "confirm": "command confirm", "join": "command join",
 		"leave": "command leave", "owner": "in owner", "request": "command request", "subscribe": "command subscribe", "unsubscribe": "command unsubscribe",
 	}
 	got := map[string]string{}

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -52,4 +53,18 @@ func better(line string) string {
 // carry out.
 func isBDAT(line []byte) bool {
 	return len(line) >= 5 && strings.EqualFold(string(line[:4]), "BDAT") && line[4] <= ' '
+}
+
+// isNullMail reports whether a command line begins a report: MAIL with the null sender.
+func isNullMail(line []byte) bool {
+	const mail = "MAIL FROM:<>"
+	return len(line) >= len(mail) && strings.EqualFold(string(line[:len(mail)]), mail)
+}
+
+// withoutSize takes the SIZE parameter (RFC 1870) off a command line. go-smtp would refuse
+// a report by it, of which the beginning is enough.
+func withoutSize(line []byte) []byte {
+	words := strings.Split(strings.TrimRight(string(line), "\r\n"), " ")
+	words = slices.DeleteFunc(words, func(w string) bool { return len(w) > 5 && strings.EqualFold(w[:5], "SIZE=") })
+	return []byte(strings.Join(words, " ") + "\r\n")
 }

@@ -117,6 +117,7 @@ func (s *session) receive(answer func(int, error)) error {
 	if err := s.conn.message(b); err != nil {
 		return err
 	}
+	b.headOf(s.targets)
 	if err := b.err(); err != nil {
 		return err
 	}
