@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"qrunner/locking"
 	"qrunner/locking/hosts"
 	"qrunner/locking/zklock/zkreal"
@@ -30,7 +32,12 @@ func TestMain(m *testing.M) {
 	case "":
 		flag.Parse()
 		_ = flag.Set("test.parallel", "16") // they wait, most of the time
-		os.Exit(m.Run())
+		code := m.Run()
+		if left := goleak.Find(); code == 0 && left != nil {
+			fmt.Println("goroutines are left:", left)
+			code = 1
+		}
+		os.Exit(code)
 	case "count":
 		err = childCount(args[0], args[1], args[2] == "ReadLock", args[3], args[4], args[5])
 	case "hold":
