@@ -8,10 +8,10 @@ import (
 )
 
 func confirm(a *Asked) (subscribe.Result, error) {
-	if len(a.args()) != 1 {
+	if len(a.args()) == 0 {
 		return subscribe.Result{}, refuse("it takes the token of the mail that asked to confirm something")
 	}
-	return Confirm(a.Desk, strings.Trim(a.args()[0], ".,;<>"))
+	return Confirm(a.Desk, strings.Trim(a.args()[0], ".,:;<>()"))
 }
 
 // Confirm carries out the request that a token is for, whoever brings it: a *Refusal if it

@@ -15,6 +15,8 @@ type Done struct {
 	// Text is the one answer to all of them; "" if there is nothing to say that the
 	// notices do not say.
 	Text string
+	// Asked: the mail asks for something that there is.
+	Asked bool
 	// Event and Reason are for the trace.
 	Event, Reason string
 	Changes       []store.Change
@@ -41,6 +43,7 @@ func Do(a Asked, calls []Written, bad []string) (Done, error) {
 		out.Changes, out.Notices = append(out.Changes, res.Changes...), append(out.Notices, res.Notices...)
 		out.Event = eventOf(out.Event, res.Event)
 		why = append(why, c.Verb.Names[0]+": "+res.Reason)
+		out.Asked = out.Asked || res.Event != "refused"
 		said = append(said, quote(c.Text)+res.Said)
 		worth = worth || res.Said != "" && !writes(res.Notices, a.Sender)
 	}

@@ -23,6 +23,13 @@ func headerMatch(_ context.Context, p *lists.Post) (*lists.Hit, error) {
 	return nil, nil
 }
 
+// Discards reports whether the site's header checks discard a message, such as spam: what is
+// no post, but asks for something, is not answered then.
+func Discards(p *lists.Post) (bool, error) {
+	m, err := matchHeaders(p, "header_checks")
+	return m != nil && m.Action == lists.ActionDiscard, err
+}
+
 // matchHeaders compares with the value as it came and as it reads: neither an unknown
 // charset nor an encoding hides anything.
 func matchHeaders(p *lists.Post, setting string) (*lists.HeaderMatch, error) {

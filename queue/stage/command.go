@@ -37,6 +37,9 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 	if e.Target.List == lists.Site || !answerable(e, m) || automatic(m) {
 		return &queue.Outcome{Event: "ignored", Reason: "a machine wrote it: nothing was done"}, nil
 	}
+	if spam, err := rules.Discards(s.c.post(w)); spam || err != nil {
+		return &queue.Outcome{Event: "ignored", Reason: "the site's header checks discard it"}, err
+	}
 	if e.Target.Sub != lists.SubConfirm && e.Target.Sub != lists.SubRequest {
 		return s.verbs(ctx, w, m)
 	}
@@ -44,14 +47,6 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 		return o, err
 	}
 	a := read(w, m)
-	if e.Target.Sub == lists.SubRequest && a.token == "" && !a.password {
-		r := s.c.respond(w, m, respondRequests)
-		if r.discard {
-			return r.instead(w), nil
-		}
-		o, err := s.verbs(ctx, w, m)
-		return r.into(w, o), err
-	}
 	if p, ok := a.request(w); ok {
 		return s.decideRequest(ctx, w, a, p)
 	}

@@ -31,10 +31,23 @@ func (s *command) verbs(ctx context.Context, w *queue.Work, m *message.Message) 
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", w.Entry.ID, err)
 	}
-	if done.Text != "" {
+	if done.Text != "" && (done.Asked || mayExplain(w, o, len(calls) > 0 || a.From.Key() == a.Sender.Key())) {
 		reply(w, o, answer(w.Entry, m, "Re: your mail to "+string(w.Entry.Target.List.Address(w.Entry.Target.Sub)), clean(done.Text)))
 	}
 	return o, nil
+}
+
+// mostExplained is how often a day a list answers mail that asks for nothing it knows: much
+// of that is spam in somebody's name.
+const mostExplained = 50
+
+// mayExplain counts such an answer; nobody gets one unless somebody can be meant.
+func mayExplain(w *queue.Work, o *queue.Outcome, meant bool) bool {
+	counts, ok := mayTell(w, "explained", mostExplained)
+	if ok = ok && meant; ok {
+		o.Changes = append(o.Changes, counts...)
+	}
+	return ok
 }
 
 // errMachine: what brings the token back is a program.

@@ -390,6 +390,28 @@ func TestOneAnswer(t *testing.T) {
 	}
 }
 
+// Spam in somebody's name, to addresses that robots have found, makes few answers.
+func TestNoBackscatter(t *testing.T) {
+	w := newWorld(t, liststest.Ant)
+	answers := 0
+	for i := range 200 {
+		a := mailaddr.Address(fmt.Sprintf("v%d@example.net", i))
+		answers += len(w.process(w.says(a, lists.SubRequest, "", "Buy now", "This is\nfor you\nand you\nhelp\n")).Children)
+	}
+	if answers != mostExplained {
+		t.Errorf("%d answers", answers)
+	}
+	e := w.says("v@example.net", lists.SubRequest, "", "Buy now", "")
+	e.Sender = "else@example.net"
+	spam := w.says("v@example.net", lists.SubJoin, "", "join", "")
+	spam.Raw = []byte("X-Spam-Flag: YES\r\n" + string(spam.Raw))
+	for _, e := range []*queue.Entry{e, spam} {
+		if o := w.process(e); len(o.Children) != 0 {
+			t.Errorf("%+v", o)
+		}
+	}
+}
+
 func TestWho(t *testing.T) {
 	for visible, may := range map[string]string{"public": "zed anne mona", "members": "anne mona", "moderators": "mona"} {
 		w := newWorld(t, liststest.Ant, "member_roster_visibility", visible)
