@@ -47,6 +47,14 @@ func (s *command) Process(ctx context.Context, w *queue.Work) (*queue.Outcome, e
 		return o, err
 	}
 	a := read(w, m)
+	if e.Target.Sub == lists.SubRequest && a.token == "" && !a.password {
+		r := s.c.respond(w, m, respondRequests)
+		if r.discard {
+			return r.instead(w), nil
+		}
+		o, err := s.verbs(ctx, w, m)
+		return r.into(w, o), err
+	}
 	if p, ok := a.request(w); ok {
 		return s.decideRequest(ctx, w, a, p)
 	}
