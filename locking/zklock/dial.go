@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"net"
@@ -21,7 +22,7 @@ func (s *session) dial(network, addr string, _ time.Duration) (net.Conn, error) 
 		s.failed(addr, err)
 		return nil, err
 	}
-	w := &wire{Conn: conn, s: s}
+	w := &wire{Conn: conn, s: s, in: bufio.NewReader(conn)}
 	s.mu.Lock()
 	old, over := s.wire, s.over
 	w.again = old != nil

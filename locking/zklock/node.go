@@ -2,7 +2,6 @@ package zklock
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +21,19 @@ const (
 	NamingKazoo   Naming = "kazoo"   // <32 hex digits>__lock__<number>, __rlock__ for shared
 )
 
-// marks stand between the random part of a name and its number.
-var marks = map[Naming]map[locking.Mode]string{
-	NamingQrunner: {locking.Exclusive: "-x-", locking.Shared: "-s-"},
-	NamingKazoo:   {locking.Exclusive: "__lock__", locking.Shared: "__rlock__"},
+// kind is one sort of contender: mark stands between the random part of its name and the
+// number.
+type kind struct {
+	naming Naming
+	mode   locking.Mode
+	mark   string
+}
+
+var kinds = []kind{
+	{NamingQrunner, locking.Exclusive, "-x-"},
+	{NamingQrunner, locking.Shared, "-s-"},
+	{NamingKazoo, locking.Exclusive, "__lock__"},
+	{NamingKazoo, locking.Shared, "__rlock__"},
 }
 
 // guidLen is the length of the random part: 128 bits in hex.
@@ -39,30 +47,39 @@ type node struct {
 }
 
 // prefix is a contender's name without the number, which the server appends.
-func prefix(n Naming, guid string, m locking.Mode) string { return guid + marks[n][m] }
+func prefix(n Naming, guid string, m locking.Mode) string {
+	for _, k := range kinds {
+		if k.naming == n && k.mode == m {
+			return guid + k.mark
+		}
+	}
+	panic("zklock: no such naming or mode") // both are checked before
+}
 
 // parseNode reads a contender's name; ok is false for any other. In kazoo's naming
 // anything may stand in front of the mark, as kazoo itself has it.
 func parseNode(name string) (n node, ok bool) {
-	for _, naming := range []Naming{NamingQrunner, NamingKazoo} {
-		for mode, mark := range marks[naming] {
-			i := strings.LastIndex(name, mark)
-			if i < 0 || naming == NamingQrunner && !isGUID(name[:i]) {
-				continue
-			}
-			if seq, ok := parseSeq(name[i+len(mark):]); ok {
-				return node{name, seq, mode}, true
-			}
+	for _, k := range kinds {
+		i := strings.LastIndex(name, k.mark)
+		if i < 0 || k.naming == NamingQrunner && !isGUID(name[:i]) {
+			continue
+		}
+		if seq, ok := parseSeq(name[i+len(k.mark):]); ok {
+			return node{name, seq, k.mode}, true
 		}
 	}
 	return node{}, false
 }
 
 // parseSeq reads the number that the server appended, which is a signed 32-bit one
-// printed with %010d.
+// printed with %010d: ten characters, or the eleven that it needs.
 func parseSeq(s string) (int32, bool) {
+	digits, negative := strings.CutPrefix(s, "-")
+	if len(s) != 10 && !(negative && len(digits) == 10 && digits[0] != '0') || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
 	v, err := strconv.ParseInt(s, 10, 32)
-	return int32(v), err == nil && s == fmt.Sprintf("%010d", v)
+	return int32(v), err == nil && negative == (v < 0)
 }
 
 func isGUID(s string) bool {

@@ -3,6 +3,7 @@ package zklock
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -169,4 +170,18 @@ func FuzzHolder(f *testing.F) {
 			}
 		}
 	})
+}
+
+// parseSeq takes just what the server prints.
+func TestNumbersAreAsTheServerPrintsThem(t *testing.T) {
+	for _, s := range []string{
+		"0000000000", "-000000000", "-000000001", "-0000000001", "0000000001", "2147483647", "2147483648", "-2147483648", "-2147483649",
+		"-999999999", "-1000000000", "12", "+000000001", "", "-", "--00000001", "00000000001", "000000000x", "１000000000",
+	} {
+		v, err := strconv.ParseInt(s, 10, 32)
+		want := err == nil && s == fmt.Sprintf("%010d", v)
+		if n, ok := parseSeq(s); ok != want || ok && int64(n) != v {
+			t.Errorf("%q: %d %v, want %d %v", s, n, ok, v, want)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"bufio"
 	"encoding/binary"
 	"io"
 	"net"
@@ -26,10 +27,11 @@ import (
 type wire struct {
 	net.Conn
 	s     *session
-	again bool   // it is not the first connection
-	late  bool   // the first packet was read
-	rest  []byte // what is left of what was read
-	end   error  // what comes after that
+	in    *bufio.Reader // a packet is mostly one read of the network, not two
+	again bool          // it is not the first connection
+	late  bool          // the first packet was read
+	rest  []byte        // what is left of what was read
+	end   error         // what comes after that
 }
 
 // settle is how much later the first answer of another connection is read.
@@ -60,7 +62,7 @@ func (w *wire) Read(b []byte) (int, error) {
 // packet reads one, its length in front.
 func (w *wire) packet() ([]byte, error) {
 	var head [4]byte
-	if _, err := io.ReadFull(w.Conn, head[:]); err != nil {
+	if _, err := io.ReadFull(w.in, head[:]); err != nil {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(head[:])
@@ -68,7 +70,7 @@ func (w *wire) packet() ([]byte, error) {
 		return nil, zk.ErrConnectionClosed
 	}
 	b := append(head[:], make([]byte, n)...)
-	if _, err := io.ReadFull(w.Conn, b[4:]); err != nil {
+	if _, err := io.ReadFull(w.in, b[4:]); err != nil {
 		return nil, err
 	}
 	if !w.late && n >= 8 { // protocol version, timeout in milliseconds
