@@ -83,9 +83,10 @@ func (c *rfc) fields() {
 			}
 		}
 	}
+	came := message.Parse(c.came)
 	for _, name := range []string{"From", "Reply-To", "To", "Cc"} {
 		for _, b := range c.m.Mailboxes(name) {
-			if b.Address.Null() && !bytes.Contains(c.came, []byte(b.Raw)) {
+			if b.Address.Null() && !slices.ContainsFunc(came.Mailboxes(name), func(b message.Mailbox) bool { return b.Address.Null() }) {
 				c.say("RFC 5322 3.4: %s: %q", name, b.Raw)
 			}
 		}
