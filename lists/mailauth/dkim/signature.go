@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/idna"
+
 	"qrunner/lists/mailauth/canon"
 	"qrunner/lists/mailauth/txt"
 )
@@ -21,11 +23,11 @@ type Claim struct {
 	Signature                   []byte
 }
 
-// ParseClaim takes a=, b=, d= and s= out of a tag list.
+// ParseClaim takes a=, b=, d= and s= out of a tag list. Domain and Selector are A-labels,
+// whichever form the signature has (RFC 8616 §4).
 func ParseClaim(tags canon.Tags) (Claim, error) {
 	a, _ := tags.Get("a")
-	d, _ := tags.Get("d")
-	s, _ := tags.Get("s")
+	d, s := ascii(get(tags, "d")), ascii(get(tags, "s"))
 	b, ok := tags.Bytes("b")
 	switch {
 	case a != RSA && a != Ed25519:
@@ -38,6 +40,19 @@ func ParseClaim(tags canon.Tags) (Claim, error) {
 		return Claim{}, fmt.Errorf("%w: b= is empty or no base64", ErrSignature)
 	}
 	return Claim{Algorithm: a, Domain: d, Selector: s, Signature: b}, nil
+}
+
+// ascii is a name with its U-labels as A-labels; one that cannot be that stays as it is.
+func ascii(name string) string {
+	for i := range len(name) {
+		if name[i] >= 0x80 {
+			if a, err := idna.Lookup.ToASCII(name); err == nil {
+				return a
+			}
+			break
+		}
+	}
+	return name
 }
 
 // okName accepts what may be asked of the DNS, long or odd names excepted.

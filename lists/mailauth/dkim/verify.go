@@ -173,7 +173,7 @@ func identity(tags canon.Tags, domain string) (string, error) {
 		return "@" + domain, nil
 	}
 	at := strings.LastIndexByte(i, '@')
-	d := strings.ToLower(i[at+1:])
+	d := strings.ToLower(ascii(i[at+1:]))
 	if at < 0 || d != strings.ToLower(domain) && !strings.HasSuffix(d, "."+strings.ToLower(domain)) {
 		return "", fmt.Errorf("%w: i= is not of the domain", ErrSignature)
 	}
