@@ -76,6 +76,14 @@ rules() {
 
 conformance() { fresh; in_guest 1 TestConformance; result $? "conformance suite"; }
 
+# cost: of a lock that nobody else wants
+cost() {
+	fresh
+	in_guest 1 TestCost; local st=$?
+	grep -h '^cost' "$tmp/share/$part/1.TestCost.out" | sed 's/^/      /'
+	result $st "cost of a lock"
+}
+
 # crowd PROCS GRANTS: everybody gets the lock so often; three machines
 crowd() {
 	fresh

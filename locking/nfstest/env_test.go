@@ -68,8 +68,13 @@ func open(t *testing.T) *place {
 // locker is one on the share; on a machine of its own gate if gate is true.
 func (p *place) locker(host string, gate bool) *lockfile.Locker {
 	p.Helper()
+	return p.lockerOn(p.share, host, gate)
+}
+
+func (p *place) lockerOn(share fsys.FS, host string, gate bool) *lockfile.Locker {
+	p.Helper()
 	c := lockfile.Config{
-		FS: p.share, Host: p.host, Lifetime: life, Slop: slop, Base: duration(p.T, envBase, base), Takeover: takeover, Detach: true,
+		FS: share, Host: p.host, Lifetime: life, Slop: slop, Base: duration(p.T, envBase, base), Takeover: takeover, Detach: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("host", p.host.Host),
 	}
 	if host != "" {
