@@ -73,6 +73,9 @@ func LookupSetting(name string) (Setting, bool) {
 // CheckSetting says whether value may be set, and if not, why.
 func CheckSetting(name, value string) error {
 	row, ok := LookupSetting(name)
+	if now, _ := Migrate(name, value); !ok && now != name {
+		return fmt.Errorf("setting %q is %q now (list show prints it)", name, now)
+	}
 	if !ok {
 		return fmt.Errorf("no setting %q (list show prints them all)", name)
 	}

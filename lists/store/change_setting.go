@@ -20,7 +20,8 @@ func (c SetSetting) check(*State) error { return lists.CheckListSetting(c.Name, 
 
 func (c SetSetting) apply(d *draft) {
 	d.ownOverrides()
-	d.overrides[c.Name] = c.Value
+	name, value := lists.Migrate(c.Name, c.Value)
+	d.overrides[name] = value
 }
 
 // UnsetSetting takes the list's own value away; the level below counts again.
@@ -41,7 +42,8 @@ func (c UnsetSetting) check(s *State) error {
 
 func (c UnsetSetting) apply(d *draft) {
 	d.ownOverrides()
-	delete(d.overrides, c.Name)
+	name, _ := lists.Migrate(c.Name, "")
+	delete(d.overrides, name)
 }
 
 // ownOverrides copies the map that is shared with the state the draft began from.

@@ -111,7 +111,8 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 	}
 	s := emptyState(h.List, h.Incarnation)
 	s.version, s.changed, s.grant, s.unclean = h.N, h.Changed, h.Grant, h.Unclean
-	s.nextMember, s.postID, s.opened, s.overrides, s.issued, s.digests = h.NextMember, h.PostID, h.Opened, h.Overrides, h.Issued, h.Digests
+	s.overrides = migrated(h.Overrides)
+	s.nextMember, s.postID, s.opened, s.issued, s.digests = h.NextMember, h.PostID, h.Opened, h.Issued, h.Digests
 	if err := s.readThings(d, h); err != nil {
 		return nil, d.verdict(err)
 	}
@@ -131,6 +132,17 @@ func decodeSnapshot(r io.Reader) (*State, error) {
 		s.pendingBy.put(p.ref())
 	}
 	return &s, s.counted(h)
+}
+
+// migrated are settings under their present names.
+func migrated(old map[string]string) map[string]string {
+	for name, value := range old {
+		if now, v := lists.Migrate(name, value); now != name {
+			delete(old, name)
+			old[now] = v
+		}
+	}
+	return old
 }
 
 func (s *State) readThings(d *deframer, h snapshotHead) error {
