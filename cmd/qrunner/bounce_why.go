@@ -17,7 +17,7 @@ type bounceWhyCmd struct {
 }
 
 // Run prints the steps that led to a score, oldest first. Of somebody who never bounced
-// there is nothing to print, and the status is 1.
+// there is nothing to print, and the status is 66.
 func (c *bounceWhyCmd) Run(ctx context.Context, a *app) error {
 	addr, err := mailaddr.Parse(c.Address)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *bounceWhyCmd) Run(ctx context.Context, a *app) error {
 		}
 	})
 	if err == nil && len(rows) == 0 {
-		return errSilent
+		return &statusError{exitNoInput}
 	}
 	return err
 }

@@ -25,13 +25,14 @@ import (
 // Trouble is a fault of the smarthost as one host sees it, for whoever asks why mail
 // waits.
 type Trouble struct {
-	About string    `json:"about"` // what makes two faults the same
-	Text  string    `json:"text"`
-	Host  string    `json:"host"`
-	List  lists.ID  `json:"list"` // of the delivery that met it first
-	Entry queue.ID  `json:"entry"`
-	Since time.Time `json:"since"`
-	Last  time.Time `json:"last"` // written anew at most every markEvery
+	Version int       `json:"version"` // of the file's format
+	About   string    `json:"about"`   // what makes two faults the same
+	Text    string    `json:"text"`
+	Host    string    `json:"host"`
+	List    lists.ID  `json:"list"` // of the delivery that met it first
+	Entry   queue.ID  `json:"entry"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"` // written anew at most every markEvery
 }
 
 const (
@@ -44,6 +45,8 @@ const (
 	// one that is not is believed: its host may be gone.
 	markEvery = 10 * time.Minute
 	markLife  = time.Hour
+	// markVersion is the format; files of another are left alone.
+	markVersion = 1
 	// maxMark bounds such a file.
 	maxMark = 16 << 10
 )
@@ -70,7 +73,7 @@ func Troubles(f fsys.FS, now time.Time) ([]Trouble, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read trouble: %w", err)
 		}
-		if json.Unmarshal(data, &t) == nil && now.Sub(t.Last) < markLife {
+		if json.Unmarshal(data, &t) == nil && t.Version == markVersion && now.Sub(t.Last) < markLife {
 			out = append(out, t)
 		}
 	}
@@ -132,7 +135,7 @@ func (s *Sender) alert(ctx context.Context, u unit, about, text string) {
 	if !write {
 		return
 	}
-	t := Trouble{About: about, Text: text, Host: s.c.Host, List: u.list, Entry: u.id, Since: e.since, Last: now}
+	t := Trouble{Version: markVersion, About: about, Text: text, Host: s.c.Host, List: u.list, Entry: u.id, Since: e.since, Last: now}
 	first, err := s.mark(t)
 	if err != nil {
 		s.c.Log.WarnContext(ctx, "write trouble down", "err", err)

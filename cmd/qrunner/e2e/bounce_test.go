@@ -30,7 +30,7 @@ type bounced struct {
 func (h *host) why(addr string) []bounced {
 	h.t.Helper()
 	r := h.run("", "--json", "bounce", "why", addr)
-	if r.code == 1 {
+	if r.code == 66 {
 		return nil
 	}
 	var out []bounced
