@@ -9,6 +9,7 @@ import (
 
 	"qrunner/locking/lockfile"
 	"qrunner/locking/site"
+	"qrunner/locking/zklock"
 	"qrunner/queue"
 	"qrunner/queue/status"
 )
@@ -65,10 +66,17 @@ func (d *daemon) counts() status.Counts {
 	return append(out, lockCounts(d.lockStats())...)
 }
 
-// lockStats is what this process did with lock files; zero on another back end.
+// lockStats is what this process did with locks. What only one back end counts is zero on
+// the other.
 func (d *daemon) lockStats() lockfile.Stats {
-	if l, ok := d.locker.opened().(interface{ Stats() lockfile.Stats }); ok {
+	switch l := d.locker.opened().(type) {
+	case *lockfile.Locker:
 		return l.Stats()
+	case *zklock.Locker:
+		s := l.Stats()
+		return lockfile.Stats{
+			Grants: s.Grants, Releases: s.Releases, Losses: s.Losses, Steals: s.Steals, LostReplies: s.LostReplies, Waited: s.Waited,
+		}
 	}
 	return lockfile.Stats{}
 }

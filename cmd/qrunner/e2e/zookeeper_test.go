@@ -78,6 +78,12 @@ func zkCrowd(t *testing.T, e *zkreal.Ensemble) {
 	count(sink).once(t, want, memberNames(members))
 	da.stop()
 	db.stop()
+	for _, d := range []*daemon{da, db} {
+		if n, _ := d.locks()["grants"].(float64); n == 0 {
+			t.Errorf("the locks of %s: %v", d.h.conf.Host, d.locks())
+		}
+		t.Logf("locks of %s: %v", d.h.conf.Host, d.locks())
+	}
 	handoversInOrder(t, a, list, posts)
 }
 
