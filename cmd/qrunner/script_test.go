@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Setup: scriptSetup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": scriptStatus, "site": scriptSite, "until": scriptUntil, "sink": scriptSink,
+			"copy": scriptCopy, "port": scriptPort, "http": scriptHTTP, "verify": scriptVerify,
 			"lmtp": scriptLMTP, "gets": scriptGets, "got": scriptGot, "answer": scriptAnswer, "both": scriptBoth,
 		},
 	})

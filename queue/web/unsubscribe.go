@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"qrunner/lists"
+	"qrunner/lists/mailaddr"
 	"qrunner/lists/mailauth/oneclick"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
@@ -38,7 +39,7 @@ func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request, st *store.Sta
 	case !posted(w, r, field, click):
 		return http.StatusBadRequest, page{Title: "Not possible", Text: "The request does not say what it wants."}
 	}
-	if err := s.put(r, st.ID(), lists.SubLeave, "leave "+strconv.FormatUint(uint64(member), 10)); err != nil {
+	if err := s.put(r, lists.Target{List: st.ID(), Sub: lists.SubLeave}, m.Address, "leave "+strconv.FormatUint(uint64(member), 10)); err != nil {
 		return s.trouble(r.Context(), st.ID(), err)
 	}
 	return http.StatusOK, page{Title: "You are unsubscribed", Text: string(m.Address) + " gets no more mail from " + list + ", but for what is on its way already."}
@@ -57,7 +58,7 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request, st *store.State, 
 	if !posted(w, r, "Confirm", "yes") {
 		return http.StatusBadRequest, page{Title: "Not possible", Text: "The request does not say what it wants."}
 	}
-	if err := s.put(r, st.ID(), lists.SubConfirm, "confirm "+subscribe.Token(p)); err != nil {
+	if err := s.put(r, lists.Target{List: st.ID(), Sub: lists.SubConfirm}, p.Address, "confirm "+subscribe.Token(p)); err != nil {
 		return s.trouble(r.Context(), st.ID(), err)
 	}
 	return http.StatusOK, page{Title: "Thank you", Text: "Confirmed: " + what}
@@ -77,19 +78,21 @@ func posted(w http.ResponseWriter, r *http.Request, name, value string) bool {
 	return r.PostForm.Get(name) == value
 }
 
-// put makes the entry that does what was asked for. One that was made a moment ago is as
+// put makes the entry that does what was asked for, about an address. One that was made a moment ago is as
 // good: mailbox providers ask again, and people click twice.
-func (s *site) put(r *http.Request, list lists.ID, sub lists.SubAddress, what string) error {
-	key := string(list) + " " + what
+func (s *site) put(r *http.Request, to lists.Target, about mailaddr.Address, what string) error {
+	key := string(to.List) + " " + what
 	if s.recent.has(key, s.Clock()) {
 		return nil
 	}
-	e := &queue.Entry{Queue: queue.Command, List: list, Raw: []byte("Subject: " + field + "\r\n\r\n")}
-	e.Target, e.Source, e.Trace, e.Meta.Web = lists.Target{List: list, Sub: sub}, "web "+s.client(r).String(), newTrace(), what
-	if _, err := s.Put(context.WithoutCancel(r.Context()), e); err != nil {
+	e := &queue.Entry{Queue: queue.Command, List: to.List, Raw: []byte("Subject: " + field + "\r\n\r\n")}
+	e.Target, e.Source, e.Trace, e.Meta.Web = to, "web "+s.client(r).String(), newTrace(), what
+	id, err := s.Put(context.WithoutCancel(r.Context()), e)
+	if err != nil {
 		return err
 	}
+	s.Log.InfoContext(r.Context(), "asked for on a page", "list", to.List, "entry", id, "trace", e.Trace, "rcpt", about, "source", e.Source)
 	s.recent.add(key, s.Clock())
-	s.Wake(list)
+	s.Wake(to.List)
 	return nil
 }
