@@ -54,6 +54,10 @@ type Post struct {
 	DMARC DMARC
 	// Authority checks signatures and makes them; nil: nobody does. Written by the stage.
 	Authority Authority
+	// Template is a text of the site's own by its template's name, with values for the
+	// recipients' variables; "" where there is none of its own. nil: there are none. Written
+	// by the stage.
+	Template func(ctx context.Context, name string, vars map[string]string) (string, error)
 	// Checked is what Authority.Check found out, as the value of an
 	// Authentication-Results field; "" if it did not check.
 	Checked string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"qrunner/lists"
@@ -20,8 +21,15 @@ import (
 //
 // Both go into gaps (lists.Gap) of the body. Gaps that are the same for all are filled at
 // once, the others when each copy is sent.
-func decorate(_ context.Context, p *lists.Post) error {
-	d := decoration{m: p.Message, header: insertionOf(p, "header"), footer: insertionOf(p, "footer")}
+func decorate(ctx context.Context, p *lists.Post) error {
+	d := decoration{m: p.Message}
+	var err error
+	if d.header, err = insertionOf(ctx, p, "header"); err != nil {
+		return err
+	}
+	if d.footer, err = insertionOf(ctx, p, "footer"); err != nil {
+		return err
+	}
 	if d.header.none() && d.footer.none() {
 		return nil
 	}
@@ -55,14 +63,40 @@ func (d *decoration) put(i insertion, at int, encoding, charset string) {
 	}
 }
 
-// insertionOf is a setting as text for a gap.
-func insertionOf(p *lists.Post, setting string) insertion {
+// insertionOf is a setting, or else the template of the site's own, as text for a gap.
+func insertionOf(ctx context.Context, p *lists.Post, setting string) (insertion, error) {
 	text := expandFor(p.List, p.List.Settings.Text(setting))
 	if strings.TrimSpace(text) == "" {
-		return insertion{}
+		var err error
+		if text, err = ownTemplate(ctx, p, "list:member:regular:"+setting); err != nil {
+			return insertion{}, err
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return insertion{}, nil
 	}
 	text = strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")+"\n", "\n", "\r\n")
-	return insertion{text: text, sample: personal.Sample(text, people(p))}
+	return insertion{text: text, sample: personal.Sample(text, people(p))}, nil
+}
+
+// ownTemplate shows a template to everybody at once: the recipients' variables in it are
+// left for each copy to fill, or are empty if the list does not personalise.
+func ownTemplate(ctx context.Context, p *lists.Post, name string) (string, error) {
+	if p.Template == nil {
+		return "", nil
+	}
+	const open, shut = "\ue000", "\ue001" // nobody writes these
+	vars := map[string]string{}
+	if p.List.Settings.Text("personalize") != "none" {
+		for _, v := range personal.Vars {
+			vars[v] = open + v + shut
+		}
+	}
+	text, err := p.Template(ctx, name, vars)
+	if err != nil {
+		return "", fmt.Errorf("template %s: %w: %w", name, lists.ErrTrouble, err)
+	}
+	return strings.NewReplacer(open, "${", shut, "}").Replace(personal.Escape(text)), nil
 }
 
 // insertion is text for a gap: as lists.Gap has it, and the characters beyond ASCII that

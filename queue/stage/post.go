@@ -2,11 +2,13 @@ package stage
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
+	"qrunner/lists/templates"
 	"qrunner/queue"
 )
 
@@ -17,6 +19,15 @@ func (c Config) post(w *queue.Work) *lists.Post {
 		List: w.List, Message: message.Parse(e.Raw), Sender: e.Sender, Target: e.Target,
 		Received: e.Received, Size: int64(len(e.Raw)), Trace: e.Trace, Source: e.Source, Host: c.Host,
 		Others: c.Others, DMARC: c.DMARC, Authority: c.Authority, Web: c.Web,
+	}
+	if c.Templates != nil {
+		p.Template = func(ctx context.Context, name string, vars map[string]string) (string, error) {
+			t, err := c.Templates.Render(ctx, w.List, templates.Name(name), "", vars)
+			if err != nil || t.Found.Scope == templates.BuiltinScope {
+				return "", err
+			}
+			return t.Body, nil
+		}
 	}
 	if w.State != nil {
 		p.Recent = func(key string) int { return w.State.Count(key, e.Received) }
