@@ -11,7 +11,7 @@ import (
 )
 
 // Find names the files of a list's archive, from the share's root, that have a Message-ID
-// (without angle brackets).
+// (without angle brackets), those for programs that watch the inbox included.
 func Find(ctx context.Context, f fsys.FS, id lists.ID, msgid string) ([]string, error) {
 	root := path.Join("lists", string(id), folder)
 	months, err := names(f, root)
@@ -19,8 +19,14 @@ func Find(ctx context.Context, f fsys.FS, id lists.ID, msgid string) ([]string, 
 		return nil, err
 	}
 	var out []string
+	folders := []string{path.Join(root, "inbox/new"), path.Join(root, "inbox/cur")}
 	for _, m := range months {
-		posts, err := names(f, path.Join(root, m, "cur"))
+		if m != "inbox" {
+			folders = append(folders, path.Join(root, m, "cur"))
+		}
+	}
+	for _, dir := range folders {
+		posts, err := names(f, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +34,7 @@ func Find(ctx context.Context, f fsys.FS, id lists.ID, msgid string) ([]string, 
 			if err := context.Cause(ctx); err != nil {
 				return nil, fmt.Errorf("search archive: %w", err)
 			}
-			name := path.Join(root, m, "cur", p)
+			name := path.Join(dir, p)
 			raw, err := fsys.ReadFile(f, name, maxSize)
 			if err != nil {
 				return nil, fmt.Errorf("search archive: %w", err)
