@@ -291,6 +291,76 @@ var replies = []struct {
 		"TLS is required, but was not offered by host",
 		"550 5.7.10 Encryption needed: Requires TLS",
 	}},
+	{UserUnknown, []string{
+		"550 5.1.1 #5.1.1 bad address", "550 bad destination email address", "550 Bad destination mailbox address", "550 destination server rejected recipients",
+		"550 email address does not exist", "550 email address could not be found", "550 invalid mailbox path", "550 invalid recipient: a@x.org",
+		"550 is not a known user", "550 is not a valid mailbox", "550 mailbox does not exist", "550 mailbox invalid", "550 mailbox not present", "550 mailbox unavailable or access denied",
+		"550 message could not be delivered to the following recipients: no account", "550 nessuna mailbox: utente non esiste", "550 no account by that name", "550 no existe dicha persona",
+		"550 no existe ese usuario", "550 no mailbox by that name is currently available", "550 no mailbox found", "550 no such address here", "550 no such mailbox", "550 no such person at this address",
+		"550 no such user here", "550 no valid recipients, bye", "550 not a valid recipient", "550 nonexistent user",
+		"550 recipient address rejected. (in reply to rcpt to)", "550 recipient does not exist", "550 recipient is not local", "550 recipient not found", "550 recipient not ok", "550 recipient unknown",
+		"550 requested action not taken: mailbox unavailable", "550 resolver.adr.recipient notfound", "550 sorry, badrcptto", "550 sorry, user unknown",
+		"550 the email account that you tried to reach does not exist", "550 the following recipients was undeliverable: no such user", "550 the user's email name is not found",
+		"550 there is no one at this address", "550 this address no longer accepts mail", "550 this email address is wrong or no longer valid", "550 this user doesn't exist", "550 unknown account", "550 unknown address", "550 unknown e-mail address",
+		"550 unknown local part", "550 unknown mailbox", "550 unknown recipient", "550 unknown user", "550 user does not exist", "550 user not found", "550 user not known", "550 user unknown",
+		"550 utilisateur inconnu !", "550 weil die adresse nicht gefunden wurde oder keine e-mails empfangen kann", "550 your envelope recipient is in my badrcptto list",
+		"550 5.1.1 Dirección de correo desconocida: no existe", "550 5.1.1 Usuario no existe", "550 5.1.1 User doesnt exist: a@x.org", "550 Benutzer existiert nicht", "550 Mailbox nicht vorhanden", "550 Empfaenger unbekannt", "550 Ящик не найден", "550 Mailbox existiert nicht",
+	}},
+	{MailboxFull, []string{
+		"452 account disabled temporarly for exceeding receiving limits", "552 account is exceeding their quota", "552 account is over quota", "552 account is temporarily over quota", "552 boite du destinataire pleine", "550 delivery failed: over quota",
+		"552 disc quota exceeded", "552 does not have enough space", "552 exceeded storage allocation", "552 exceeding its mailbox quota", "552 full mailbox", "552 is over disk quota", "552 is over quota temporarily", "552 mail file size exceeds the maximum size allowed for mail delivery",
+		"552 mail quota exceeded", "552 mailbox exceeded the local limit", "552 mailbox full", "552 mailbox has exceeded its disk space limit", "552 mailbox is full", "552 mailbox over quota", "552 mailbox quota usage exceeded", "552 mailbox size limit exceeded", "552 maildir over quota",
+		"552 mailfolder is full", "550 maildir delivery failed: domaindisk quota", "550 maildir delivery failed: userdisk quota", "552 not enough storage space in", "552 over the allowed quota", "552 quota exceeded", "552 quota full", "552 quota violation for",
+		"552 recipient reached disk quota", "552 recipient was rejected for storage limitation", "552 the recipient mailbox has exceeded its disk space limit", "552 the user's space has been used up", "552 too much mail data", "552 user has exceeded quota, bouncing mail",
+		"552 user has too many messages on the server", "552 user is over quota", "552 user over quota", "552 was automatically rejected: quota exceeded", "552 would be over the allowed quota", "552 mailbox is over its quota",
+	}},
+	{Suspend, []string{
+		" 550 is currently suspended", "550 account disabled", "550 account temporary locked", "550 archived recipient", "550 boite du destinataire archivee", "550 email account that you tried to reach is inactive", "550 inactive account", "550 inactivity new mail is not currently being accepted for this mailbox",
+		"550 invalid/inactive user", "550 is a deactivated mailbox", "550 is unavailable: user is terminated", "550 mailbox is frozen", "550 recipient rejected: temporarily inactive", "550 recipient suspend the service",
+		"550 this account has been disabled or discontinued", "550 this account has been temporarily suspended", "550 this address no longer accepts mail: account closed", "550 user suspended", "550 vdelivermail: account is locked email bounced",
+	}},
+	{Rejected, []string{
+		"550 <> invalid sender", "550 batv failed to verify: sender denied", "550 batv validation failure: sender", "550 can't determine purported responsible address",
+		"550 domain does not exist: sender", "550 domain of sender address", "550 mail from not owned by user",
+		"550 message rejected: email address is not verified (sender)", "550 mx records for sender do not point here: sender domain", "550 null sender is not allowed", "550 sender domain is empty", "550 sender domain listed at",
+		"550 sender not pre-approved", "550 sender rejected", "550 sender domain not found", "550 sender is not fqdn", "550 the envelope sender address rejected: sender address", "550 unroutable sender address", "550 verification failed for sender", "553 #5.1.8 Domain of sender address a@x.org does not exist",
+	}},
+	{Blocked, []string{
+		"554 blacklisted by", "554 blocked using dnsbl", "554 bad sender ip address", "554 banned sending ip", "554 client host [192.0.2.1] blocked", "554 dynamic/zombied/spam ips blocked",
+		"554 connections not accepted from servers without a valid sender domain", "554 esmtp not accepting connections", "554 extreme bad ip profile", "554 helo command rejected", "554 hosts with dynamic ip",
+		"554 ip address is blacklisted", "554 is in an rbl on", "554 is not allowed to send from <domain> ip", "554 no access from mail server", "554 not currently accepting mail from your ip", "554 part of their network is on our block list", "554 please use the smtp server of your isp", "554 rejecting open proxy",
+		"554 sender ip address rejected", "554 sorry, your remotehost looks suspiciously like spammer", "554 too many spams from your ip", "554 too many unwanted messages have been sent from the following ip address above", "554 we do not accept mail from dynamic ips", "554 you are not allowed to connect",
+		"554 your ip address is listed in the rbl", "554 your network is temporary blacklisted", "550 refused - see http://example.org/", "554 was blocked by example.org", "554 is in a black list",
+	}},
+	{SpamDetected, []string{
+		"550 blacklisted url in message", "550 block for spam", "550 blocked by policy: no spam please", "550 blocked by spamassassin", "550 classified as spam", "550 cyberoam anti spam engine has identified this email as a bulk email", "550 denied due to spam list", "550 is classified as spam and is rejected",
+		"550 mail appears to be unsolicited", "550 mail content denied", "550 may consider spam", "550 message considered as spam or virus", "550 message contains spam or virus", "550 message content rejected", "550 message detected as spam", "550 message filtered",
+		"550 message filtered. please see the faqs section on spam", "550 message has been rejected because spam classification engine", "550 message identified as spam", "550 message looks like spam", "550 message refused by mailmarshal spamprofiler", "550 message refused by trustwave seg spamprofiler",
+		"550 message rejected as spam", "550 message rejected because of unacceptable content", "550 message rejected due to suspected spam content", "550 message was rejected for possible spam/virus content", "550 our email server thinks this email is spam", "550 reject bulk.advertising",
+		"550 spam check", "550 spam content ", "550 spam detected", "550 spam email", "550 spam mail", "550 spam message discarded", "550 spam not accepted", "550 spam refused", "550 spam rejection", "550 spam score ", "550 spambouncer identified spam", "550 spamming not allowed", "550 the message was rejected due to classification as bulk mail",
+		"550 the content of this message looked like spam", "550 this message appears to be spam", "550 this message has been identified as spam", "550 this message has been scored as spam with a probability", "550 we dont accept spam", "550 your email appears similar to spam we have received before",
+		"550 your email breaches local uribl policy", "550 your email had spam-like ", "550 your email is considered spam", "550 your email is probably spam", "550 your message has been temporarily blocked by our filter: spam", "550 accept no spam",
+	}},
+	{PolicyViolation, []string{
+		"550 because the recipient is not accepting mail with attachments", "550 because the recipient is not accepting mail with embedded images", "550 denied by policy", "550 email not accepted for policy reasons", "550 message not accepted for policy reasons",
+		"550 rejected for policy reasons", "550 this message was blocked because its content presents a potential policy violation",
+	}},
+	{NoRelaying, []string{
+		"550 as a relay", "550 insecure mail relay", "550 not allowed to relay through this machine", "550 not an open relay, so get lost", "550 not local host",
+		"550 relay access denied", "550 relay denied", "550 relay not permitted", "550 relaying denied", "550 relaying mail to x.org is not allowed", "550 unable to relay ", "550 we don't handle mail for", "550 that domain isn't in my list of allowed rcpthosts",
+	}},
+	{NetworkErr, []string{
+		"could not connect and send the mail to", "dns records for the destination computer could not be found", "hop count exceeded - possible mail loop", "host is unreachable", "host name lookup failure", "host not found, try again", "mail forwarding loop for ", "malformed name server reply", "malformed or unexpected name server reply",
+		"maximum forwarding loop count exceeded", "message looping", "message probably in a routing loop", "no route to host", "too many hops", "unable to resolve route",
+	}},
+	{SystemErr, []string{
+		"451 aliasing/forwarding loop broken", "451 can't create user output file", "451 could not load drd", "451 internal error reading data", "451 internal server error", "451 local configuration error", "451 local error in processing",
+		"451 mail system configuration error", "451 recipient deferred because there is no mdb", "451 remote server is misconfigured", "451 server configuration error", "451 service currently unavailable", "451 system config error", "451 temporary local problem", "451 timeout waiting for input", "451 unexpected failure, please try later",
+	}},
+	{TooManyConn, []string{
+		"421 all available ips", "421 connection rate limit exceeded", "421 exceeds per-domain connection limit for", "421 has exceeded the max emails per hour ", "421 too many connections", "421 too many connections from your host.", "421 too many concurrent smtp connections",
+		"421 too many recipients", "421 too many sessions", "421 trop de connexions, ",
+	}},
 }
 
 func TestRepliesOfReceivers(t *testing.T) {
@@ -300,7 +370,7 @@ func TestRepliesOfReceivers(t *testing.T) {
 			n++
 			e := evidence{text: text, stage: stageRcpt}
 			e.reply, e.status = codes(text)
-			if row.reason == Blocked || row.reason == RequirePTR || row.reason == TooManyConn {
+			if row.reason == Blocked || row.reason == RequirePTR || row.reason == TooManyConn || row.reason == NetworkErr {
 				e.stage = stageUnknown
 			}
 			if got := classify(e); got != row.reason {

@@ -50,3 +50,21 @@ func TestSmarthostWithoutUTF8(t *testing.T) {
 		t.Errorf("class %s", r.Class)
 	}
 }
+
+// TestFromReplyInSeveralLines: replies of several lines, and in other languages, count as
+// the same words in a report do.
+func TestFromReplyInSeveralLines(t *testing.T) {
+	for reply, want := range map[string]Reason{
+		"550 5.1.1 The email account that you tried to reach does not exist. Please try\ndouble-checking the recipient's email address": UserUnknown,
+		"550 5.7.26 This mail has been blocked because the sender is unauthenticated.\nGmail requires all senders to authenticate":      AuthFailure,
+		"550 Der Empfänger ist unbekannt: Benutzer unbekannt":                                                                           UserUnknown,
+		"552 Boîte de réception pleine":                     MailboxFull,
+		"550 Пользователь не найден":                        UserUnknown,
+		"550 ユーザが存在しません":                                    UserUnknown,
+		"550 5.7.1 Отклонено: письмо похоже на спам (spam)": SpamDetected,
+	} {
+		if r := FromReply("a@b.org", reply, false); r.Reason != want || r.Policy != want.Policy() {
+			t.Errorf("%q: %s, policy %v", reply, r.Reason, r.Policy)
+		}
+	}
+}
