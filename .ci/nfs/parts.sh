@@ -76,10 +76,10 @@ rules() {
 
 conformance() { fresh; in_guest 1 TestConformance; result $? "conformance suite"; }
 
-# cost: of a lock that nobody else wants
+# cost TIMES: of a lock that nobody else wants
 cost() {
 	fresh
-	in_guest 1 TestCost; local st=$?
+	in_guest 1 NFSTEST_GRANTS=$1 TestCost; local st=$?
 	grep -h '^cost' "$tmp/share/$part/1.TestCost.out" | sed 's/^/      /'
 	result $st "cost of a lock"
 }
