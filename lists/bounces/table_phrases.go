@@ -23,6 +23,7 @@ var phrases = []struct {
 	{PolicyViolation, false, []string{"accepting mail with attachments", "accepting mail with embedded"}},
 	{MailboxFull, false, []string{"exceeding receiving limits", "too much mail data"}},
 	{Blocked, false, []string{"zombied/spam ips", "looks suspiciously like spammer"}},
+	{SecurityErr, false, []string{"turn on smtp auth"}},
 	{NoRelaying, false, []string{"not an open relay"}},
 	{NetworkErr, false, []string{"host not found, try again"}},
 	{HostUnknown, false, []string{"host or domain name not found"}},
