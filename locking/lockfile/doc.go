@@ -17,7 +17,12 @@
 // ticket, a name that link(2) gives to one process per incarnation of the lock,
 // looks again, and renames a second name of its claim over the lock: the name is
 // never absent, and a replayed rename finds nothing to move. The owner's release goes
-// by the same ticket. A ticket whose holder died is overridden by the next number.
+// by the same ticket. A ticket whose holder died is overridden by the next number, when it
+// is as old as the lock's lifetime and slop, or a minute.
+//
+// Goroutines of one process queue up, and hand the lock on while it is held, each with
+// a grant of its own, for a few grants; then it is released on the share, so that other
+// processes and hosts have their chance.
 //
 // Ownership is: the claim has two links, the deadline is ahead, and, at a grant and in
 // Verify, a fresh listing shows our file under the lock's name. The deadline is taken
