@@ -90,6 +90,20 @@ func deeds() []deed {
 				_ = w.Stop("a")
 				_, _ = w.Replay(ctx, "a", ant)
 			}},
+		{step: 301, name: "hold and let pass", daemon: true, config: Config{Settings: map[string]string{"default_nonmember_action": "hold"}},
+			do: func(ctx context.Context, w *World) {
+				_ = w.Post(ctx, "a", Pipe, ant, 1)
+				time.Sleep(5 * time.Second)
+				_, _ = w.Accept(ctx, "a", ant)
+			}},
+		{step: 401, name: "digest", daemon: true, config: Config{Readers: 3, Settings: map[string]string{"digest_size_threshold": "1"}},
+			do: func(ctx context.Context, w *World) {
+				for n := range 2 {
+					_ = w.Post(ctx, "a", Pipe, ant, n)
+				}
+				time.Sleep(5 * time.Second)
+				_ = w.SendDigest(ctx, "a", ant)
+			}},
 		{step: 701, name: "collecting while a holder sleeps", config: Config{SnapshotEvery: 4},
 			prepare: func(ctx context.Context, w *World) error {
 				h, err := w.Hold(ctx, "b", ant)
@@ -249,6 +263,12 @@ func aftermath(t *testing.T, ctx context.Context, w *World, d deed, m mode) {
 	}
 	if !w.Drain(ctx, 3*time.Hour) {
 		return
+	}
+	if d.config.Readers > 0 || d.name == "hold and let pass" {
+		w.Empty(ctx, host)
+		if !w.Drain(ctx, 3*time.Hour) {
+			return
+		}
 	}
 	must(t, w.Stop())
 	time.Sleep(30 * time.Minute) // a sleeper wakes
