@@ -8,6 +8,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/commands"
+	"qrunner/lists/mailauth/oneclick"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
 	"qrunner/lists/templates"
@@ -67,8 +68,20 @@ func (c Config) membership(ctx context.Context, l *lists.List, one subscribe.Not
 		n.subject, n.text = "confirm "+one.Token+": "+n.subject, commands.Marker+"\n\n"+n.text
 	case one.Token != "":
 		n.subject += " (confirm " + one.Token + ")"
+		n.text += c.page(l.ID, one)
 	}
 	return n, nil
+}
+
+// page is the line with the page where a token can be confirmed too, if there is one.
+func (c Config) page(id lists.ID, one subscribe.Notice) string {
+	switch one.Template {
+	case templates.UserSubscribe, templates.UserUnsubscribe, templates.UserInvite:
+		if c.Web != "" {
+			return "\n" + oneclick.URL(c.Web, id, "confirm/"+one.Token) + "\n"
+		}
+	}
+	return ""
 }
 
 // requestsAt sorts requests by whether their time is over: the changes that close those,
