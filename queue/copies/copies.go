@@ -9,6 +9,7 @@ package copies
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,10 +149,7 @@ func (m *Maker) person(r lists.Recipient) *personal.Person {
 	if !ok || r.Member == 0 {
 		return p
 	}
-	p.Name = member.Name
-	if l := member.Prefs["preferred_language"]; l != "" {
-		p.Language = l
-	}
+	p.Name, p.Language = member.Name, cmp.Or(m.list.Language(member), p.Language)
 	return p
 }
 
