@@ -87,7 +87,7 @@ type heldRejectCmd struct {
 // Run sends each poster a notice with the reason.
 func (c *heldRejectCmd) Run(ctx context.Context, a *app) error {
 	return a.settleHeld(ctx, "reject", c.heldPick, func(h *house, l *lists.List, e *queue.Entry, p store.HeldPost) (*queue.Outcome, error) {
-		return h.stages().RejectHeld(ctx, l, e, p, c.Reason, actor())
+		return h.stages().RejectHeld(ctx, l, e, p, stage.Decision{By: actor(), Why: c.Reason})
 	})
 }
 

@@ -133,3 +133,23 @@ func TestDisabledWithoutRecord(t *testing.T) {
 		t.Error("a member who wants no mail was touched")
 	}
 }
+
+// A member who is refused for policy on every post for 30 days is shown to the owners,
+// once, in the list's language, and stays.
+func TestRefusedForPolicyIsShown(t *testing.T) {
+	w := newWorld(t, liststest.Ant, "repeat_window", "0s", "preferred_language", "fr")
+	shown := 0
+	for i := range 40 {
+		w.process(w.entry("anne@example.org", hello))
+		o := w.process(w.bounce("", dsn("bart@example.org 5.7.26"), day1(i)))
+		if n := notices(o)[""]; n != nil {
+			shown++
+			if i < 30 || !strings.Contains(string(n.Raw), "refus") || !strings.Contains(string(n.Raw), "5.7.26") {
+				t.Errorf("day %d: %s", i, n.Raw)
+			}
+		}
+	}
+	if shown != 1 || !w.member("bart@example.org").Delivers() || w.scores() != "bart 0.0" {
+		t.Errorf("shown %d times, scores %s", shown, w.scores())
+	}
+}

@@ -65,7 +65,7 @@ func (s *command) one(ctx context.Context, st *store.State, d decision, by strin
 	case lists.ActionAccept:
 		o = ReleaseHeld(held, d.post, by)
 	case lists.ActionReject:
-		if o, err = s.c.RejectHeld(ctx, st.List(), held, d.post, res.Reason, by); err != nil {
+		if o, err = s.c.RejectHeld(ctx, st.List(), held, d.post, Decision{By: by, Why: res.Reason}); err != nil {
 			return nil, err
 		}
 	case lists.ActionDiscard:

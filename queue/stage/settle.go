@@ -43,13 +43,16 @@ func ReleaseHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
 	return o
 }
 
+// Decision says who decided about a held post, and why.
+type Decision struct{ By, Why string }
+
 // RejectHeld sends a held post of list l back to its poster with a reason, in the
 // poster's language. A person asked for it, so no limit of the day applies.
-func (c Config) RejectHeld(ctx context.Context, l *lists.List, e *queue.Entry, p store.HeldPost, why, by string) (*queue.Outcome, error) {
-	o := settled(e, p, "rejected", "rejected by "+by+": "+why)
+func (c Config) RejectHeld(ctx context.Context, l *lists.List, e *queue.Entry, p store.HeldPost, d Decision) (*queue.Outcome, error) {
+	o := settled(e, p, "rejected", "rejected by "+d.By+": "+d.Why)
 	o.Changes = append(o.Changes, unseen(e))
 	if m := message.Parse(e.Raw); answerable(e, m) {
-		n, err := c.rejection(ctx, l, e, m, why)
+		n, err := c.rejection(ctx, l, e, m, d.Why)
 		if err != nil {
 			return nil, fmt.Errorf("reject held post %s: %w", p.ID, err)
 		}

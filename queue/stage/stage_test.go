@@ -145,7 +145,7 @@ func TestHeldPost(t *testing.T) {
 	})
 	t.Run("reject", func(t *testing.T) {
 		w, e := hold(t)
-		o, err := w.conf.RejectHeld(t.Context(), w.state.List(), e, w.state.Held()[0], "too loud\r\nBcc: x@y.org", "mona")
+		o, err := w.conf.RejectHeld(t.Context(), w.state.List(), e, w.state.Held()[0], Decision{By: "mona", Why: "too loud\r\nBcc: x@y.org"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func TestRejectionByHandUsesTemplates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o, err := w.conf.RejectHeld(t.Context(), w.state.List(), e, p, "te luid", "mona")
+		o, err := w.conf.RejectHeld(t.Context(), w.state.List(), e, p, Decision{By: "mona", Why: "te luid"})
 		if err != nil {
 			t.Fatal(err)
 		}
