@@ -69,7 +69,7 @@ var Table = []Row{
 var (
 	digestVars  = []string{"volume", "issue", "count", "date"}
 	userVars    = []string{"user_email", "user_name", "user_name_or_address", "user_delivered_to"}
-	confirmVars = []string{"user_email", "sender_email", "token", "confirm_email"}
+	confirmVars = []string{"user_email", "sender_email", "token", "confirm_email", "confirm_url"}
 )
 
 // Lookup finds a row of Table.

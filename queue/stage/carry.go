@@ -35,6 +35,10 @@ func (c Config) Carry(ctx context.Context, d subscribe.Desk, res subscribe.Resul
 			}
 			o.Changes = append(o.Changes, counts...)
 		}
+		if one.Token != "" && c.Web != "" && byPage(res, one.Token) {
+			one.Vars = maps.Clone(one.Vars)
+			one.Vars["confirm_url"] = oneclick.URL(c.Web, w.List.ID, "confirm/"+one.Token)
+		}
 		n, err := c.membership(ctx, w.List, one)
 		if err != nil {
 			return nil, err
@@ -43,6 +47,17 @@ func (c Config) Carry(ctx context.Context, d subscribe.Desk, res subscribe.Resul
 		o.Children = append(o.Children, queue.Child{Entry: n.entry(w.List.ID)})
 	}
 	return o, nil
+}
+
+// byPage reports whether the token that a result sends out can also be brought back on the
+// site's own page: an owner's command cannot, nor a moderator's decision.
+func byPage(res subscribe.Result, token string) bool {
+	for _, c := range res.Changes {
+		if o, ok := c.(store.OpenPending); ok && subscribe.Token(o.Pending) == token {
+			return o.Pending.State == store.PendingConfirm && o.Pending.Kind != store.PendingOwner
+		}
+	}
+	return false
 }
 
 // membership is a notice about who is a member. Answers that bring a token back go to an

@@ -92,6 +92,19 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
+// Where the site has pages, the mail names the one that confirms it; following it does not.
+func TestConfirmingPage(t *testing.T) {
+	w := newWorld(t, liststest.Ant)
+	conf := w.conf
+	conf.Web = "https://lists.example.com/m"
+	w.stages = Table(conf)
+	o := w.process(w.says("zed@example.net", lists.SubJoin, "", "", ""))
+	token, _, _ := answerOf(t, notices(o)["zed@example.net"])
+	if raw := string(notices(o)["zed@example.net"].Raw); !strings.Contains(raw, "    https://lists.example.com/m/ant@lists.example.com/confirm/"+token+"\r\n") {
+		t.Errorf("%s", raw)
+	}
+}
+
 // Whatever a token is worth, it is worth it once, to this list, and for three days.
 func TestTokensOfRequests(t *testing.T) {
 	w := newWorld(t, liststest.Ant)
