@@ -95,6 +95,7 @@ func zkStopped(t *testing.T, e *zkreal.Ensemble) {
 	b := newHost(t, "b", onZooKeeper(e, "/stopped"), func(c *config.Config) { c.Smarthost.Address = addr })
 	a := b.with("a", func(c *config.Config) {
 		c.Smarthost.Address, c.Lock.SessionTimeout = "127.0.0.1:1", session // it judges, and delivers nothing
+		c.Run.Slice = time.Hour                                             // and would go on where it was stopped
 	})
 	b.list(list, members)
 	want := ids("stopped", posts)
@@ -105,9 +106,7 @@ func zkStopped(t *testing.T, e *zkreal.Ensemble) {
 	until(t, "the host a to have the list", func() bool { return b.holder(list) == "a" })
 	da.signal(syscall.SIGSTOP)
 	start := time.Now()
-	if b.holder(list) != "a" {
-		t.Log("a gave the list back just when it was stopped")
-	}
+	midway := b.holder(list) == "a" && len(b.files("queue/in")) > 0
 	db := b.start()
 	until(t, "the host b to have the list", func() bool { return b.holder(list) != "a" })
 	t.Logf("taken over after %v; session timeout %v", time.Since(start).Round(10*time.Millisecond), session)
@@ -115,12 +114,13 @@ func zkStopped(t *testing.T, e *zkreal.Ensemble) {
 		t.Fatal(err)
 	}
 	da.signal(syscall.SIGCONT)
-	lost := da.wait("lock was lost")
-	t.Logf("a says: %v", lost)
+	if midway { // nearly always
+		t.Logf("a says: %v", da.wait("lock was lost"))
+		t.Logf("and: %v", da.wait("list taken over by another host"))
+	}
 	b.idle()
 	count(sink).once(t, want, memberNames(members))
 	da.stop()
-	t.Logf("and: %v", da.logged("list taken over by another host"))
 	db.stop()
 	handoversInOrder(t, b, list, posts)
 }
