@@ -40,11 +40,13 @@ type checked struct {
 	Reason  string        `json:"reason"`
 	Rules   []chains.Step `json:"rules"`
 	// Gets is how many would get it at once, Modes the members by delivery mode.
-	Gets       int                        `json:"gets"`
-	Modes      map[lists.DeliveryMode]int `json:"modes"`
-	Notices    []string                   `json:"notices"`
-	Recipients []mailaddr.Address         `json:"recipients,omitempty"`
-	Cooked     string                     `json:"cooked,omitempty"`
+	Gets    int                        `json:"gets"`
+	Modes   map[lists.DeliveryMode]int `json:"modes"`
+	Notices []string                   `json:"notices"`
+	// Notes are what the handlers did that a person may ask about.
+	Notes      []string           `json:"notes,omitempty"`
+	Recipients []mailaddr.Address `json:"recipients,omitempty"`
+	Cooked     string             `json:"cooked,omitempty"`
 }
 
 // Run puts the message through the stage that judges real posts.
@@ -114,6 +116,7 @@ func (c *postCheckCmd) entry(st *store.State, raw []byte) (*queue.Entry, error) 
 func (c *postCheckCmd) report(st *store.State, e *queue.Entry, o *queue.Outcome) *checked {
 	out := &checked{List: st.ID(), Sender: "<" + string(e.Sender) + ">", Event: o.Event, Reason: o.Reason, Modes: map[lists.DeliveryMode]int{}, Notices: []string{}}
 	if v := o.Verdict; v != nil {
+		out.Notes = v.Notes
 		out.Verdict, out.Rule, out.Reason, out.Rules = v.Action, v.Rule, v.Reason, chains.Explain(e.Target, *v)
 	}
 	for _, child := range o.Children {
@@ -162,6 +165,9 @@ func (out *checked) print(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "\nverdict\t%s\nwhy\t%s\n", out.Event, out.Reason)
+	for _, note := range out.Notes {
+		fmt.Fprintf(w, "note\t%s\n", note)
+	}
 	for _, to := range out.Notices {
 		fmt.Fprintf(w, "notice to\t%s\n", to)
 	}
