@@ -25,6 +25,7 @@ var SettingTable = []Setting{
 	{"pass_extensions", "", extensions, "If set, files with all extensions but these are taken out."},
 	{"collapse_alternatives", "yes", yesNo, "With filter_content: of several forms of one text (multipart/alternative) the first stays."},
 	{"convert_html_to_plaintext", "no", yesNo, "With filter_content: HTML becomes plain text."},
+	{"filter_report", "no", yesNo, "With filter_content: a note under the text says which parts were taken out."},
 	{"filter_action", "discard", oneOf("discard", "reject", "forward", "preserve"), "What happens to a post of which the filter leaves nothing: discard, reject to its author, forward to the owners, preserve in shunt."},
 	{"include_rfc2369_headers", "yes", yesNo, "Add the List-* headers (RFC 2369)."},
 	{"allow_list_posts", "yes", yesNo, "Subscribers may post; no: announce-only, List-Post: NO, and posts are held unless the poster's own action says accept."},

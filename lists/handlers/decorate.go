@@ -30,6 +30,13 @@ func decorate(ctx context.Context, p *lists.Post) error {
 	if d.footer, err = insertionOf(ctx, p, "footer"); err != nil {
 		return err
 	}
+	p.Copies.Gaps = d.apply()
+	return nil
+}
+
+// apply puts header and footer into the message, and fills the gaps that are the same for
+// all; the others are left.
+func (d *decoration) apply() []lists.Gap {
 	if d.header.none() && d.footer.none() {
 		return nil
 	}
@@ -45,8 +52,7 @@ func decorate(ctx context.Context, p *lists.Post) error {
 	}
 	body, gaps := personal.Flatten(d.m.Body(), d.gaps)
 	d.m.SetBody(body)
-	p.Copies.Gaps = gaps
-	return nil
+	return gaps
 }
 
 // decoration is a message, what goes above and below its text, and the gaps made for it.

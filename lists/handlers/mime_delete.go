@@ -6,9 +6,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"qrunner/lists"
 	"qrunner/lists/message"
+	"qrunner/lists/personal"
 )
 
 // filteredBy marks posts that the content filter changed.
@@ -29,7 +31,7 @@ func mimeDelete(_ context.Context, p *lists.Post) error {
 	f := contentFilter{
 		types: words(set, "filter_types"), pass: words(set, "pass_types"),
 		exts: words(set, "filter_extensions"), passExts: words(set, "pass_extensions"),
-		collapse: set.Bool("collapse_alternatives"), plain: set.Bool("convert_html_to_plaintext"),
+		collapse: set.Bool("collapse_alternatives"), plain: set.Bool("convert_html_to_plaintext"), gone: new([]string),
 	}
 	changed, err := f.message(p.Message)
 	if err != nil {
@@ -39,7 +41,17 @@ func mimeDelete(_ context.Context, p *lists.Post) error {
 	if changed {
 		p.Message.Add(filteredBy, "qrunner")
 	}
+	if len(*f.gone) > 0 && set.Bool("filter_report") {
+		report(p.Message, *f.gone)
+	}
 	return nil
+}
+
+// report says below the text what is no longer there.
+func report(m *message.Message, gone []string) {
+	text := "\r\n[The list took out:\r\n  " + strings.Join(gone, "\r\n  ") + "]\r\n"
+	d := decoration{m: m, footer: insertion{text: personal.Escape(text)}}
+	d.apply()
 }
 
 func words(set *lists.Settings, name string) []string {
@@ -52,6 +64,7 @@ type contentFilter struct {
 	collapse, plain             bool
 	forwards                    int // messages around this one
 	signed                      int // multipart/signed around this part
+	gone                        *[]string
 }
 
 // piece is what is left of an entity: its header fields and its content.
@@ -159,9 +172,13 @@ func (f *contentFilter) multipart(body []byte, p *message.Part, whole piece) (pi
 	for i, c := range p.Parts {
 		if f.refuses(c) != nil {
 			whole.changed = true
+			f.note(c)
 			continue
 		}
 		got, ok := f.part(body, c)
+		if !ok && len(c.Parts) == 0 {
+			f.note(c)
+		}
 		whole.changed = whole.changed || !ok || got.changed
 		if ok {
 			left[i] = got
@@ -188,6 +205,31 @@ func (f *contentFilter) multipart(body []byte, p *message.Part, whole piece) (pi
 	whole.content = assemble(body, p, kept, left)
 	return whole, true
 }
+
+// note remembers a part that goes, for the report.
+func (f *contentFilter) note(p *message.Part) {
+	const most = 50
+	if len(*f.gone) >= most {
+		return
+	}
+	text := p.Type.Media
+	if names := p.Header.FileNames(); len(names) > 0 {
+		text += ", " + names[0]
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + "..."
+	}
+	*f.gone = append(*f.gone, text)
+}
+
+// maxNote is how much of a part's name the report has, in octets.
+const maxNote = 100
 
 // firstText is the first form of a text that is not empty.
 func firstText(kept []int, left []piece) int {

@@ -22,6 +22,10 @@ const (
 	sigPart  = "Content-Type: application/pgp-signature\n\nxx\n"
 )
 
+const reportText = "\n[The list took out:\n  image/gif, x.gif]\n"
+
+const reportPart = "Content-Type: text/plain; charset=us-ascii\nContent-Transfer-Encoding: 7bit\nContent-Disposition: inline\n\n" + reportText
+
 // multi is a multipart with a preamble and an epilogue.
 func multi(kind, boundary string, parts ...string) string {
 	out := "Content-Type: multipart/" + kind + "; boundary=" + boundary + "\n\npreamble\n"
@@ -94,6 +98,8 @@ func TestContentFilter(t *testing.T) {
 		{"signed, changed", multi("signed", "s", mixed, sigPart), multi("mixed", "b", textPart, exePart), []string{"filter_types", "image"}},
 		{"too deep", deep(30), "discard: its parts are too many, or too deep, to be looked at", nil},
 		{"forwarded too often", deepForward(20), "discard: after content filtering, the message was empty", nil},
+		{"report", mixed, multi("mixed", "b", textPart, exePart, reportPart), []string{"filter_types", "image", "filter_report", "yes"}},
+		{"report in the text", multi("mixed", "b", textPart, gifPart), strings.TrimSuffix(textPart, "\n") + "\n" + reportText, []string{"filter_types", "image", "filter_report", "yes"}},
 		{"no parts", "Content-Type: multipart/mixed; boundary=x\n\nhello\n", "Content-Type: multipart/mixed; boundary=x\n\nhello\n", nil},
 	} {
 		got := filtered(t, tc.in, tc.settings...)
