@@ -2,8 +2,8 @@ package commands
 
 import (
 	"qrunner/lists"
-	"qrunner/lists/mailaddr"
 	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
 )
 
 func acceptAlways(r *Request) (Result, error) { return r.always(lists.ActionAccept) }
@@ -16,18 +16,5 @@ func (r *Request) always(action lists.Action) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Held: action, Changes: []store.Change{moderate(r.State.List(), who, action)}}, nil
-}
-
-// moderate gives an author a moderation action: as a member if that is what he is, else
-// as a nonmember.
-func moderate(l *lists.List, who mailaddr.Address, action lists.Action) store.Change {
-	for _, role := range []lists.Role{lists.RoleMember, lists.RoleNonmember} {
-		if old, ok := l.Roster.Find(role, who); ok {
-			m := *old
-			m.Action = action
-			return store.SetMember{Member: m}
-		}
-	}
-	return store.AddMember{Member: lists.Member{Address: who, Role: lists.RoleNonmember, Action: action}}
+	return Result{Held: action, Changes: []store.Change{subscribe.Moderate(r.State.List(), who, action)}}, nil
 }

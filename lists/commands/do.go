@@ -28,7 +28,8 @@ func Do(a Asked, calls []Written, bad []string) (Done, error) {
 	var out Done
 	var said, why []string
 	worth := false
-	for _, c := range calls {
+	for i := 0; i < len(calls); i++ {
+		c := calls[i]
 		a.Lines, a.Block = c.Lines, c.Block
 		res, err := c.Verb.Run(&a)
 		if text, ok := Refused(err); ok {
@@ -36,6 +37,9 @@ func Do(a Asked, calls []Written, bad []string) (Done, error) {
 		}
 		if err != nil {
 			return Done{}, fmt.Errorf("%s: %w", c.Verb.Names[0], err)
+		}
+		if i == len(calls)-1 && len(a.acts) > 0 {
+			calls = append(calls, Written{Verb: Verb{Names: []string{"owner"}, Run: askOwner}, Text: "all of this"})
 		}
 		if a.State, err = a.State.With(a.At, res.Changes...); err != nil {
 			return Done{}, fmt.Errorf("%s: %w", c.Verb.Names[0], err)

@@ -15,12 +15,21 @@ func set(a *Asked) (subscribe.Result, error) {
 	show := false
 	var said []string
 	for _, words := range a.Lines {
-		switch first := strings.ToLower(strings.Join(words[:min(1, len(words))], "")); first {
+		first := strings.ToLower(strings.Join(words[:min(1, len(words))], ""))
+		switch first {
 		case "show":
 			show = true
 			continue
 		case "authenticate", "reminders":
 			said = append(said, "There are no passwords, so \"set "+first+"\" means nothing.")
+			continue
+		}
+		if _, ok := lists.LookupSetting(first); ok { // an owner's
+			res, err := a.wish("set " + strings.Join(words, " "))
+			if err != nil {
+				return subscribe.Result{}, err
+			}
+			said = append(said, res.Said)
 			continue
 		}
 		name, value, err := subscribe.ParseOption(words)

@@ -3,6 +3,7 @@ package commands
 import (
 	"qrunner/lists"
 	"qrunner/lists/store"
+	"qrunner/lists/subscribe"
 )
 
 func unmoderate(r *Request) (Result, error) {
@@ -13,5 +14,5 @@ func unmoderate(r *Request) (Result, error) {
 	if _, ok := r.State.List().Roster.Find(lists.RoleMember, who); !ok {
 		return Result{}, refuse("%s is not a member; \"accept always\" lets a nonmember post", who)
 	}
-	return Result{Held: lists.ActionAccept, Changes: []store.Change{moderate(r.State.List(), who, lists.ActionDefer)}}, nil
+	return Result{Held: lists.ActionAccept, Changes: []store.Change{subscribe.Moderate(r.State.List(), who, lists.ActionDefer)}}, nil
 }

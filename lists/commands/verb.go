@@ -42,6 +42,8 @@ type Asked struct {
 	Lines [][]string
 	// Block is the lines below, for a verb that wants them.
 	Block []string
+	// acts are what an owner wants done, not asked about yet.
+	acts []string
 	// Directory gives the lists of the site; nil: no list is known but this one.
 	Directory func() ([]*lists.List, error)
 }

@@ -32,6 +32,8 @@ func kindOf(k store.PendingKind) (kind, error) {
 		return kind{saneLeave, "unsubscription_policy", templates.UserUnsubscribe, templates.AdminActionUnsubscribe, leave}, nil
 	case store.PendingSet:
 		return kind{saneSet, "", templates.UserRequest, "", set}, nil
+	case store.PendingOwner:
+		return kind{saneOwner, "", templates.UserRequest, "", manage}, nil
 	case store.PendingChange:
 		return kind{saneChange, "", templates.UserRequest, "", change}, nil
 	}
@@ -74,7 +76,7 @@ func (d Desk) step(k kind, a Ask) (Result, error) {
 // Ask opens a request and sends its token to the address concerned, to be confirmed. A
 // request that waits already keeps its token: the mail is sent again.
 func (d Desk) Ask(mail templates.Name, a Ask) (Result, error) {
-	counts, ok := d.mayAsk(a.Address)
+	counts, ok := d.mayAsk(a)
 	if !ok {
 		return Result{Event: "silenced", Reason: fmt.Sprintf("%s: %s is not asked again today", a.Kind, a.Address)}, nil
 	}
