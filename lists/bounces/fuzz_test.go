@@ -56,7 +56,9 @@ func FuzzDetectors(f *testing.F) {
 		"Recipient: [SMTP:a@x.org]\n", "a@x.org X, ERROR_CODE :550, ERROR_CODE :5.1.1 no", "did not reach the following recipient(s):\nc=US;dda:SMTP=a@x.org; on",
 		"Failure Reasons\nno\na@x.org", `{"notificationType":"Bounce","bounce":{"bouncedRecipients":[{"emailAddress":"a@x.org"}]}}`,
 		"rejected recipient <a@x.org> (no)", "Sent <<< RCPT TO:<a@x.org>\nReceived >>> 550 no", "Reporting-MTA: x\n\nFinal-Recipient: rfc822; a@x.org\nStatus: 5.1.1",
-		"message not delivered to the following:\n a\nphquery", "m-filter\na@x.org\n-server message\n550 no\n-smtp command\nDATA", "(generated from a@x.org"} {
+		"message not delivered to the following:\n a\nphquery", "m-filter\na@x.org\n-server message\n550 no\n-smtp command\nDATA", "(generated from a@x.org",
+		"a@x.org\n#550 5.1.1 RESOLVER.ADR.RecipNotFound; not found ##", "[Status: Error, Address: <a@x.org>, ResponseCode 421, , no]",
+		"could not be delivered to mobile\nRCPT TO: a@x.org", "mail to a@x.org was returned: user unknown", "退信：\n<a@x.org>:\n550 不存在"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
