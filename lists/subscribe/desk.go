@@ -144,7 +144,7 @@ const ArgCommand = "command"
 // Language is what an address reads, if it is a member's who has said so.
 func Language(l *lists.List, a mailaddr.Address) string {
 	if m, ok := l.Roster.Find(lists.RoleMember, a); ok {
-		return m.Prefs["preferred_language"]
+		return l.Language(m)
 	}
 	return ""
 }

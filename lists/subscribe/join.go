@@ -98,7 +98,7 @@ func (d Desk) moved(m lists.Member, setting string, user, admin templates.Name) 
 		if user == templates.UserWelcome {
 			vars["delivery_mode"] = string(m.Mode)
 		}
-		out = append(out, Notice{To: m.Address, Template: user, Lang: m.Prefs["preferred_language"], Vars: vars})
+		out = append(out, Notice{To: m.Address, Template: user, Lang: d.list().Language(&m), Vars: vars})
 	}
 	if set.Bool("admin_notify_mchanges") {
 		out = append(out, Notice{Template: admin, Vars: templates.Vars{"member": string(m.Address), "user_name": m.Name}})

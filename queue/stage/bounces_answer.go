@@ -36,7 +36,7 @@ func (c Config) bounceAnswer(ctx context.Context, w *queue.Work, m *message.Mess
 	if known && ok && who.Role == lists.RoleMember {
 		o.Event, o.Reason = "enabled", fmt.Sprintf("%s has answered", who.Address)
 		o.Changes = b.enabled(who, "the member has answered")
-		name, vars["user_email"], lang = templates.UserEnabled, who.Address.String(), who.Prefs["preferred_language"]
+		name, vars["user_email"], lang = templates.UserEnabled, who.Address.String(), w.List.Language(who)
 		if who.Status != "" && who.Status != lists.StatusEnabled && who.Status != lists.StatusByBounces {
 			vars["stopped"] = string(who.Status)
 		}

@@ -81,7 +81,7 @@ func (b *bouncing) tellMember(ctx context.Context, m *lists.Member, name templat
 	if left := b.conf.Warnings - r.Warned; left > 0 {
 		vars["count"] = strconv.Itoa(left)
 	}
-	text, err := b.c.Templates.Render(ctx, l, name, m.Prefs["preferred_language"], vars)
+	text, err := b.c.Templates.Render(ctx, l, name, l.Language(m), vars)
 	if err != nil {
 		return err
 	}
