@@ -21,9 +21,16 @@ import (
 // memRoster is a roster by member number.
 type memRoster map[lists.MemberID]*lists.Member
 
-func (r memRoster) Find(lists.Role, mailaddr.Address) (*lists.Member, bool) { return nil, false }
-func (r memRoster) ByID(id lists.MemberID) (*lists.Member, bool)            { m, ok := r[id]; return m, ok }
-func (r memRoster) Count(lists.Role) int                                    { return len(r) }
+func (r memRoster) Find(role lists.Role, a mailaddr.Address) (*lists.Member, bool) {
+	for _, m := range r {
+		if m.Role == role && m.Address.Key() == a.Key() {
+			return m, true
+		}
+	}
+	return nil, false
+}
+func (r memRoster) ByID(id lists.MemberID) (*lists.Member, bool) { m, ok := r[id]; return m, ok }
+func (r memRoster) Count(lists.Role) int                         { return len(r) }
 func (r memRoster) All(role lists.Role) func(func(*lists.Member) bool) {
 	return func(yield func(*lists.Member) bool) {
 		for _, m := range r {

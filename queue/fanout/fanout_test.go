@@ -203,8 +203,9 @@ func TestRefusedMessageIsNobodysBounce(t *testing.T) {
 		w.smtp.script = func(*queue.Transaction, mailaddr.Address, int) queue.Reply {
 			return reply(554, queue.PhaseDot, "5.7.1", "looks like spam")
 		}
+		w.members(25)
 		post := w.post(25)
-		post.Raw = []byte("From: Anne <anne@example.org>\r\nSubject: hi\r\nMessage-ID: <1@example.org>\r\n\r\nhello\r\n")
+		post.Raw = []byte("From: M <m3@example.org>\r\nSubject: hi\r\nMessage-ID: <1@example.org>\r\n\r\nhello\r\n")
 		w.send(post)
 		notice := w.post(1)
 		notice.Bulk = false
@@ -217,7 +218,7 @@ func TestRefusedMessageIsNobodysBounce(t *testing.T) {
 		var owners, poster int
 		for _, e := range w.entries(queue.Virgin) {
 			switch raw, rs := string(e.Raw), e.Meta.Recipients; {
-			case len(rs) == 1 && rs[0].Kind == lists.KindNotice && rs[0].Address == "anne@example.org" && strings.Contains(raw, "looks like spam") && strings.Contains(raw, "25\r\nof the members"):
+			case len(rs) == 1 && rs[0].Kind == lists.KindNotice && rs[0].Address == "m3@example.org" && strings.Contains(raw, "looks like spam") && strings.Contains(raw, "25\r\nof the members"):
 				poster++
 			case strings.Contains(raw, "25 of its recipients"):
 				owners++

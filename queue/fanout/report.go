@@ -43,7 +43,7 @@ func (c *claim) report(ctx context.Context, ends []record, told int) error {
 	}
 	k.entry.Meta.Recipients = c.owners(ctx)
 	kids := []kid{k}
-	if to := poster(c.unit.list, m); f.judged > 0 && !to.Null() {
+	if to := c.poster(ctx, m); f.judged > 0 && !to.Null() {
 		k := c.kid(queue.Virgin, "poster "+roundName(c.view.round), &queue.Entry{})
 		vars["count"], vars["reasons"] = strconv.Itoa(f.judged), f.reply
 		if err := c.notice(ctx, k, templates.UserUndelivered, vars, to); err != nil {
@@ -76,16 +76,33 @@ func (c *claim) notice(ctx context.Context, k kid, name templates.Name, vars tem
 	return nil
 }
 
-// poster is who wrote a post, as far as its copies say: its author, or, where the list
-// stands in From, whom replies go to; null: nobody but the list. Programs are not told.
-func poster(list lists.ID, m *message.Message) mailaddr.Address {
+// poster is who wrote a post, if the list knows him: whose address was forged shall not
+// hear of it.
+func (c *claim) poster(ctx context.Context, m *message.Message) mailaddr.Address {
+	a := author(c.unit.list, m)
+	people, err := c.s.c.Roster(ctx, c.unit.list)
+	if err != nil || a.Null() {
+		return ""
+	}
+	for _, role := range []lists.Role{lists.RoleMember, lists.RoleOwner, lists.RoleModerator} {
+		if _, ok := people.Find(role, a); ok {
+			return a
+		}
+	}
+	return ""
+}
+
+// author is who wrote a post, as far as its copies say: whom From names, or, where the
+// list stands there, whom replies go to; null: nobody but the list, or a program.
+func author(list lists.ID, m *message.Message) mailaddr.Address {
 	if auto := strings.ToLower(strings.TrimSpace(m.Get("Auto-Submitted"))); auto != "" && auto != "no" {
 		return ""
 	}
 	for _, field := range []string{"From", "Reply-To"} {
 		var own []mailaddr.Address
 		for _, a := range m.Addresses(field) {
-			if a.Key() != list.Posting().Key() && !strings.HasPrefix(a.Key(), list.Local()+"-") {
+			ours := strings.EqualFold(a.Domain(), list.Domain()) && (a.Key() == list.Posting().Key() || strings.HasPrefix(a.Key(), list.Local()+"-"))
+			if !ours {
 				own = append(own, a)
 			}
 		}
