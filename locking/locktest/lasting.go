@@ -76,19 +76,24 @@ func (s *suite) crash(host int) {
 func crash(s *suite) {
 	s.lock(0)
 	s.crash(0)
+	start := time.Now()
 	ctx, stop := s.within()
 	defer stop()
 	le, err := s.open(1).Lock(ctx, key, locking.Exclusive)
 	if err != nil {
 		s.Fatalf("take a crashed host's lock: %v", err)
 	}
+	s.Logf("taken over after %v", time.Since(start))
 	s.unlock(le)
 }
 
 func crashByTry(s *suite) {
 	s.lock(0)
 	s.crash(0)
-	s.unlock(s.tryUntil(1))
+	start := time.Now()
+	le := s.tryUntil(1)
+	s.Logf("taken over after %v", time.Since(start))
+	s.unlock(le)
 }
 
 func released(s *suite) {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	case "count":
-		err = childCount(args[0], args[1], args[2] == "ReadLock", args[3], args[4], args[5])
+		err = childCount(args)
 	case "hold":
 		err = childHold(args[0], args[1], args[2])
 	}
@@ -66,7 +66,9 @@ func childOpen(servers, root string, session time.Duration) (*Locker, error) {
 }
 
 // childCount does what kazoo_client.py does.
-func childCount(servers, path string, reads bool, rounds, folder, me string) error {
+func childCount(args []string) error {
+	servers, path, kind, rounds, folder, me := args[0], args[1], args[2], args[3], args[4], args[5]
+	reads := kind == "ReadLock"
 	l, err := childOpen(servers, filepath.Dir(path), zkreal.LongSession)
 	if err != nil {
 		return err

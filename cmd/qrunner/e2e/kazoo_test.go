@@ -30,14 +30,13 @@ func zkKazoo(t *testing.T, e *zkreal.Ensemble) {
 	if long {
 		kazoo, ours = 125, 125
 	}
-	h := &host{t: t, file: "/nonexistent"}
-	writers := zkTogether(t, h, e, "/kazoo/writers", 4*kazoo+4*ours, []contender{
+	writers := zkTogether(t, e, "/kazoo/writers", 4*kazoo+4*ours, []contender{
 		{"Lock", kazoo}, {"Lock", kazoo}, {"WriteLock", kazoo}, {"WriteLock", kazoo}, {"w", ours}, {"w", ours}, {"w", ours}, {"w", ours},
 	})
 	if _, err := os.Stat(filepath.Join(writers, "overlap")); err == nil {
 		t.Error("readers met, where there are none")
 	}
-	zkTogether(t, h, e, "/kazoo/readers", kazoo+ours, []contender{
+	zkTogether(t, e, "/kazoo/readers", kazoo+ours, []contender{
 		{"ReadLock", kazoo}, {"ReadLock", kazoo}, {"r", ours}, {"r", ours}, {"WriteLock", kazoo}, {"w", ours},
 	})
 }
@@ -51,7 +50,8 @@ type contender struct {
 
 // zkTogether runs clients on one lock and checks that the counter says want, and that nobody
 // saw whom he must not.
-func zkTogether(t *testing.T, h *host, e *zkreal.Ensemble, node string, want int, clients []contender) (folder string) {
+func zkTogether(t *testing.T, e *zkreal.Ensemble, node string, want int, clients []contender) (folder string) {
+	h := &host{t: t, file: "/nonexistent"}
 	folder = t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "counter"), []byte("0"), 0o600); err != nil {
 		t.Fatal(err)
