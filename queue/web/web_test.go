@@ -22,11 +22,12 @@ import (
 	"qrunner/queue"
 )
 
+const ant lists.ID = "ant@lists.example.com"
+
 const (
-	ant       lists.ID = "ant@lists.example.com"
-	form               = "application/x-www-form-urlencoded"
-	mixed              = "multipart/form-data; boundary=b"
-	click8058          = "List-Unsubscribe=One-Click"
+	form      = "application/x-www-form-urlencoded"
+	mixed     = "multipart/form-data; boundary=b"
+	click8058 = "List-Unsubscribe=One-Click"
 )
 
 // world is the pages of a site with the list ant, whose member 1 is anne.
