@@ -38,7 +38,7 @@ func TestPostfixBothSides(t *testing.T) {
 	for _, l := range all {
 		h.list(l.id, l.members, "subject_prefix=["+l.name()+"]", "description=List "+l.name())
 		if l.verp {
-			h.must("list", "set", l.id, "verp_delivery_interval=1")
+			h.must("list", "set", l.id, "verp_delivery_interval=1", "verp_form=readable")
 		}
 		total += int64(l.members * l.posts)
 	}
