@@ -33,7 +33,7 @@ func TestUnknownAddressesShareListings(t *testing.T) {
 		for i := range 40 {
 			wg.Go(func() {
 				for n := range 50 {
-					time.Sleep(listEvery / 10)
+					<-time.After(listEvery / 10)
 					address := mailaddr.Address(fmt.Sprintf("nobody-%d-%d@example.org", i, n))
 					if _, err := b.Resolve(t.Context(), address); !errors.Is(err, lists.ErrNoList) {
 						t.Errorf("%s: %v", address, err)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"qrunner/lists"
 	"qrunner/queue"
@@ -15,23 +17,29 @@ import (
 // Posts of that size are refused all the same.
 func TestHugeBounce(t *testing.T) {
 	s := newShare()
-	in := newIntake(t, s, Limits{})
-	c := newClient(t, dial(t, in, "lmtp", "tcp"), "lmtp")
+	in := newIntake(t, s, Limits{Message: 4 << 20})
+	nc := dial(t, in, "lmtp", "tcp")
+	c := newClient(t, nc, "lmtp")
 	line := strings.Repeat("x", 998) + "\r\n"
 	chunk := strings.Repeat(line, 1000)
-	for _, tc := range []struct{ mail, to, want string }{
-		{"MAIL FROM:<> SIZE=100000000", "ant-bounces+a=b.org@lists.example.com", "250"},
-		{"MAIL FROM:<anne@example.org>", "ant@lists.example.com", "552"},
-		{"MAIL FROM:<>", "ant@lists.example.com", "552"},
+	for _, tc := range []struct {
+		mail, to, want string
+		megabytes      int
+	}{
+		{"MAIL FROM:<> SIZE=100000000", "ant-bounces+a=b.org@lists.example.com", "250", 100},
+		{"MAIL FROM:<anne@example.org>", "ant@lists.example.com", "552", 5},
+		{"MAIL FROM:<>", "ant@lists.example.com", "552", 5},
 	} {
 		c.cmd(tc.mail)
 		c.cmd("RCPT TO:<" + tc.to + ">")
 		c.cmd("DATA")
 		c.write("Subject: failure\r\n\r\n")
-		for range 100 {
+		for range tc.megabytes {
+			patience(nc)
 			c.write(chunk)
 		}
 		c.write(".\r\n")
+		patience(nc)
 		c.want(tc.want)
 	}
 	got := s.take()
@@ -45,6 +53,9 @@ func TestHugeBounce(t *testing.T) {
 		t.Errorf("%d octets are still counted", n)
 	}
 }
+
+// patience starts a client's clock anew.
+func patience(nc net.Conn) { _ = nc.SetDeadline(time.Now().Add(5 * time.Minute)) }
 
 func TestHugeBounceThroughThePipe(t *testing.T) {
 	s := newShare()
