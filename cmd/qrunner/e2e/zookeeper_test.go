@@ -103,10 +103,11 @@ func zkStopped(t *testing.T, e *zkreal.Ensemble) {
 		b.deliver(list, id)
 	}
 	da := a.launch()
-	until(t, "the host a to have the list", func() bool { return b.holder(list) == "a" })
+	left := func() int { return len(b.files("queue/in")) }
+	until(t, "the host a to be at work", func() bool { return left() < posts })
 	da.signal(syscall.SIGSTOP)
 	start := time.Now()
-	midway := b.holder(list) == "a" && len(b.files("queue/in")) > 0
+	midway := b.holder(list) == "a" && left() > 0
 	db := b.start()
 	until(t, "the host b to have the list", func() bool { return b.holder(list) != "a" })
 	t.Logf("taken over after %v; session timeout %v", time.Since(start).Round(10*time.Millisecond), session)
@@ -149,11 +150,15 @@ func zkOperate(t *testing.T, e *zkreal.Ensemble) {
 		t.Errorf("lock why of a free lock: %s", out)
 	}
 	dir := t.TempDir()
-	cmd := h.command("lock", "run", "--zookeeper", strings.Join(e.Addrs(), ","), "--session-timeout", "40s", "/operate/"+list, "--",
-		"sh", "-c", "touch "+dir+"/in; sleep 600")
-	done := make(chan result, 1)
-	go func() { done <- finish(t, cmd, "") }()
-	until(t, "the lock to be held", func() bool { _, err := os.Stat(filepath.Join(dir, "in")); return err == nil })
+	done := make(chan result, 2)
+	for _, name := range []string{"one", "two"} {
+		cmd := h.command(zkRun(h, e, "--shared", "/operate/"+list, "--", "sh", "-c", "touch "+dir+"/"+name+"; sleep 600")...)
+		go func() { done <- finish(t, cmd, "") }()
+		until(t, "the lock to be held", func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
+	}
+	if out := h.must("lock", "why", list); !strings.Contains(out, "shared") || !strings.Contains(out, "beside it") {
+		t.Errorf("lock why of readers: %s", out)
+	}
 	if out := h.must("lock", "ls"); !strings.Contains(out, list) || !strings.Contains(out, "held") {
 		t.Errorf("lock ls: %s", out)
 	}
@@ -166,8 +171,10 @@ func zkOperate(t *testing.T, e *zkreal.Ensemble) {
 	if out := h.must("lock", "steal", "--yes", list); !strings.Contains(out, "is free; it was held by") {
 		t.Errorf("lock steal: %s", out)
 	}
-	if r := <-done; r.code != 74 || !strings.Contains(r.err, "was lost while the command ran") {
-		t.Errorf("the command whose lock was stolen: %v", r)
+	for range 2 {
+		if r := <-done; r.code != 74 || !strings.Contains(r.err, "was lost while the command ran") {
+			t.Errorf("a command whose lock was stolen: %v", r)
+		}
 	}
 	if out := h.must("list", "log", list); !strings.Contains(out, "lock steal") {
 		t.Errorf("the list's log does not tell of the steal: %s", out)
