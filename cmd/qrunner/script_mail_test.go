@@ -57,12 +57,13 @@ func scriptLMTP(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func handIn(ts *testscript.TestScript, socket, from, to, raw string) {
-	var conn net.Conn
-	var err error
-	for end := time.Now().Add(scriptPatience); ; time.Sleep(20 * time.Millisecond) {
-		if conn, err = new(net.Dialer).DialContext(context.Background(), "unix", ts.MkAbs(socket)); err == nil || time.Now().After(end) {
-			break
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", ts.MkAbs(socket))
+	for ; err != nil && ctx.Err() == nil; <-again.C { // the daemon is starting
+		conn, err = new(net.Dialer).DialContext(ctx, "unix", ts.MkAbs(socket))
 	}
 	ts.Check(err)
 	c := smtp.NewClientLMTP(conn)
@@ -85,7 +86,10 @@ func scriptGets(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: gets ADDRESS REGEXP FILE")
 	}
 	box := mailOf(ts)
-	for end := time.Now().Add(scriptPatience); ; time.Sleep(20 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
+	defer cancel()
+	for {
+		seen := box.sink.Stats().Recipients
 		for _, i := range box.find(ts, args[0], args[1]) {
 			if slices.Contains(box.read, i) {
 				continue
@@ -100,7 +104,7 @@ func scriptGets(ts *testscript.TestScript, neg bool, args []string) {
 		if neg {
 			return
 		}
-		if time.Now().After(end) {
+		if box.sink.Wait(ctx, seen+1) != nil {
 			var all []string
 			for _, m := range box.sink.Messages() {
 				all = append(all, strings.Join(m.Recipients, " ")+": "+message.Parse(m.Raw).Get("Subject"))

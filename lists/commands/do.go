@@ -48,7 +48,9 @@ func Do(a Asked, calls []Written, bad []string) (Done, error) {
 		out.Event = eventOf(out.Event, res.Event)
 		why = append(why, c.Verb.Names[0]+": "+res.Reason)
 		out.Asked = out.Asked || res.Event != "refused"
-		said = append(said, quote(c.Text)+res.Said)
+		if res.Said != "" {
+			said = append(said, quote(c.Text)+res.Said)
+		}
 		worth = worth || res.Said != "" && !writes(res.Notices, a.Sender)
 	}
 	for _, b := range bad {
