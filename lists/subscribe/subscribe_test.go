@@ -3,6 +3,7 @@ package subscribe_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -175,6 +176,30 @@ func TestInvite(t *testing.T) {
 	}
 	if res, err := d.Invite("spy@bad.example", ""); err != nil || res.Event != "refused" {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Ten thousand requests for one victim in a day: three mails, then silence; and no more
+// requests wait than one.
+func TestBombing(t *testing.T) {
+	d := desk(t)
+	mails, silent := 0, 0
+	for i := range 10000 {
+		d.Sender = mailaddr.Address(fmt.Sprintf("bot%d@bad.example", i%1000))
+		d.At = d.At.Add(8 * time.Second)
+		res, err := d.Request(subscribe.Ask{Kind: store.PendingJoin, Address: "Victim@example.net"})
+		did(t, &d, res, err)
+		mails += len(res.Notices)
+		if res.Event == "silenced" && res.Said == "" && len(res.Changes) == 0 {
+			silent++
+		}
+	}
+	if mails != 3 || silent != 10000-3 || len(d.State.Pendings()) != 1 {
+		t.Errorf("%d mails, %d met with silence, %d wait", mails, silent, len(d.State.Pendings()))
+	}
+	d.At = d.At.Add(24 * time.Hour)
+	if res, err := d.Request(subscribe.Ask{Kind: store.PendingJoin, Address: "victim@example.net"}); err != nil || res.Event != "pending" {
+		t.Errorf("the next day: %+v, %v", res, err)
 	}
 }
 

@@ -226,11 +226,12 @@ func TestModeratedJoin(t *testing.T) {
 	}
 }
 
-// Ten thousand requests for one victim, from everywhere, on both addresses.
+// Many requests for one victim, from everywhere, on both addresses. (subscribe has the test
+// with ten thousand.)
 func TestBombing(t *testing.T) {
 	w := newWorld(t, liststest.Ant)
 	mails := 0
-	for i := range 10000 {
+	for i := range 500 {
 		e := w.says("victim@example.net", []lists.SubAddress{lists.SubJoin, lists.SubRequest}[i%2], "", "subscribe", "")
 		if i%3 == 0 { // in his name, from somewhere else
 			e = w.says(mailaddr.Address(fmt.Sprintf("bot%d@bad.example", i%7)), lists.SubRequest, "", "subscribe address=victim@example.net", "")
