@@ -177,8 +177,7 @@ func (m *Maker) fields(buf []byte, r lists.Recipient, p *personal.Person) []byte
 	if page == "" {
 		return append(buf, "List-Unsubscribe: <mailto:"+string(m.fan.List.Address(lists.SubLeave))+">\r\n"...)
 	}
-	buf = append(buf, "List-Unsubscribe: <"+page+">,\r\n <mailto:"+string(m.fan.List.Address(lists.SubLeave))+">\r\n"...)
-	return append(buf, oneclick.PostField+": "+oneclick.PostValue+"\r\n"...)
+	return append(buf, oneclick.Fields(page, m.fan.List)...)
 }
 
 // mailbox is an address with a name.

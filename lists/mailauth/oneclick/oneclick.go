@@ -88,8 +88,9 @@ func URL(base string, list lists.ID, token string) string {
 	return strings.TrimRight(base, "/") + "/" + url.PathEscape(string(list)) + "/" + token
 }
 
-// Header is the value of List-Unsubscribe: exactly one https URL, and the address for
-// those who write mail.
-func Header(page string, list lists.ID) string {
-	return "<" + page + ">, <mailto:" + string(list.Address(lists.SubLeave)) + ">"
+// Fields are the two header fields of a copy, folded: exactly one https URL, and the address
+// for those who write mail.
+func Fields(page string, list lists.ID) string {
+	return "List-Unsubscribe: <" + page + ">,\r\n <mailto:" + string(list.Address(lists.SubLeave)) + ">\r\n" +
+		PostField + ": " + PostValue + "\r\n"
 }

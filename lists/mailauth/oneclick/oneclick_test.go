@@ -2,7 +2,6 @@ package oneclick
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -45,9 +44,12 @@ func TestToken(t *testing.T) {
 	}
 }
 
-func ExampleHeader() {
-	fmt.Println(Header(URL("https://lists.example.com/unsubscribe/", ant, "TOKEN"), ant))
-	// Output: <https://lists.example.com/unsubscribe/ant@lists.example.com/TOKEN>, <mailto:ant-leave@lists.example.com>
+func TestFields(t *testing.T) {
+	const want = "List-Unsubscribe: <https://lists.example.com/m/ant@lists.example.com/TOKEN>,\r\n <mailto:ant-leave@lists.example.com>\r\n" +
+		"List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
+	if got := Fields(URL("https://lists.example.com/m/", ant, "TOKEN"), ant); got != want {
+		t.Errorf("%q", got)
+	}
 }
 
 func FuzzCheck(f *testing.F) {
