@@ -37,7 +37,7 @@ func TestSoak(t *testing.T) {
 	s := newSoak(t)
 	posters := s.post()
 	for end := time.Now().Add(length); time.Now().Before(end); {
-		time.Sleep(time.Duration(500+rand.IntN(2500)) * time.Millisecond)
+		pace(time.Duration(500+rand.IntN(2500)) * time.Millisecond)
 		s.strike()
 	}
 	s.calm.Store(true)
@@ -135,7 +135,7 @@ func (s *soak) strike() {
 		name string
 		do   func()
 	}{
-		{"kill", func() { r.d.kill(); time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond); r.start() }},
+		{"kill", func() { r.d.kill(); pace(time.Duration(rand.IntN(2000)) * time.Millisecond); r.start() }},
 		{"pause", func() { r.d.signal(syscall.SIGSTOP); r.paused = true }}, // for longer than a lease, often
 		{"restart", func() { r.d.stop(); r.start() }},
 		{"kill both", func() {
