@@ -11,6 +11,7 @@ import (
 
 	"qrunner/lists"
 	"qrunner/lists/mailaddr"
+	"qrunner/lists/memberfile"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
 )
@@ -125,7 +126,7 @@ func refusal(err error) bool { return errors.As(err, new(*subscribe.Refusal)) }
 const mailBatch = 500
 
 // mailMany sends the mails about people who have come or gone, after that was committed.
-func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, people []person, role lists.Role, about func(subscribe.Desk, lists.Member) []subscribe.Notice) error {
+func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, people []memberfile.Person, role lists.Role, about func(subscribe.Desk, lists.Member) []subscribe.Notice) error {
 	if err := h.spool.Recover(ctx, l); err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, peop
 		d := memberDesk(l.State(), time.Now())
 		var res subscribe.Result
 		for _, p := range part {
-			res.Notices = append(res.Notices, about(d, lists.Member{Address: p.address, Name: p.name, Role: role})...)
+			res.Notices = append(res.Notices, about(d, lists.Member{Address: p.Address, Name: p.Name, Role: role})...)
 		}
 		o, err := h.stages().Carry(ctx, d, res)
 		if err != nil {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/memberfile"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
 )
@@ -24,9 +26,9 @@ type memberImportCmd struct {
 
 // importReport says what became of the lines.
 type importReport struct {
-	Added   int        `json:"added"`
-	Known   int        `json:"known"`   // on the roster already: left as they are
-	Refused []fileLine `json:"refused"` // not taken
+	Added   int              `json:"added"`
+	Known   int              `json:"known"`   // on the roster already: left as they are
+	Refused []memberfile.Bad `json:"refused"` // not taken
 }
 
 // Run adds everybody who is not on the roster yet. Whoever is there already stays as he
@@ -67,19 +69,31 @@ func (c *memberImportCmd) Run(ctx context.Context, a *app) error {
 }
 
 // members reads a file of members.
-func (a *app) members(file string) ([]person, *importReport, error) {
+func (a *app) members(file string) ([]memberfile.Person, *importReport, error) {
 	in, err := a.memberFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close()
 	p := newProgress(a.std.err, "lines read", 0)
-	people, bad, err := readMembers(in, p.set)
+	people, bad, err := memberfile.Read(in, p.set)
 	p.end()
 	return people, &importReport{Refused: bad}, err
 }
 
-func sayRefused(w io.Writer, lines []fileLine) {
+// memberFile opens a file of members; "" and "-" are standard input.
+func (a *app) memberFile(name string) (io.ReadCloser, error) {
+	if name == "" || name == "-" {
+		return io.NopCloser(a.std.in), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open member file: %w", err)
+	}
+	return f, nil
+}
+
+func sayRefused(w io.Writer, lines []memberfile.Bad) {
 	for _, r := range lines {
 		fmt.Fprintf(w, "line %d: %q: %s\n", r.Line, r.Text, r.Why)
 	}
@@ -87,19 +101,19 @@ func sayRefused(w io.Writer, lines []fileLine) {
 
 // fresh sorts people out: those who are not on the roster and may be put there, how many
 // are on it, and the lines of those who may not be.
-func fresh(d subscribe.Desk, people []person, role lists.Role) (out []person, known int, refused []fileLine, err error) {
+func fresh(d subscribe.Desk, people []memberfile.Person, role lists.Role) (out []memberfile.Person, known int, refused []memberfile.Bad, err error) {
 	roster := d.State.List().Roster
 	for _, p := range people {
-		if _, ok := roster.Find(role, p.address); ok {
+		if _, ok := roster.Find(role, p.Address); ok {
 			known++
 			continue
 		}
-		m := lists.Member{Address: p.address, Role: role}
+		m := lists.Member{Address: p.Address, Role: role}
 		if why := mayJoin(d, &m); why != nil {
 			if !refusal(why) {
 				return nil, 0, nil, why
 			}
-			refused = append(refused, fileLine{p.line, string(p.address), why.Error()})
+			refused = append(refused, memberfile.Bad{Line: p.Line, Text: string(p.Address), Why: why.Error()})
 			continue
 		}
 		out = append(out, p)
@@ -108,7 +122,7 @@ func fresh(d subscribe.Desk, people []person, role lists.Role) (out []person, kn
 }
 
 // addMany puts people on the roster by one commit, with the mails about it if told so.
-func (a *app) addMany(ctx context.Context, h *house, l *store.Holder, note string, role lists.Role, people []person, mail bool) error {
+func (a *app) addMany(ctx context.Context, h *house, l *store.Holder, note string, role lists.Role, people []memberfile.Person, mail bool) error {
 	if len(people) == 0 {
 		return nil
 	}
@@ -120,10 +134,10 @@ func (a *app) addMany(ctx context.Context, h *house, l *store.Holder, note strin
 	return h.mailMany(ctx, l, note, people, role, subscribe.Desk.Joined)
 }
 
-func asMembers(people []person, role lists.Role) iter.Seq[lists.Member] {
+func asMembers(people []memberfile.Person, role lists.Role) iter.Seq[lists.Member] {
 	return func(yield func(lists.Member) bool) {
 		for _, p := range people {
-			if !yield(lists.Member{Address: p.address, Name: p.name, Role: role}) {
+			if !yield(lists.Member{Address: p.Address, Name: p.Name, Role: role}) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"qrunner/lists"
+	"qrunner/lists/memberfile"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
 )
@@ -27,13 +28,13 @@ type memberSyncCmd struct {
 
 // syncReport says what became of each line of the file, and of the roster.
 type syncReport struct {
-	Added   []string   `json:"added"`
-	Removed []string   `json:"removed"`
-	Known   int        `json:"known"`
-	Refused []fileLine `json:"refused"`
-	DryRun  bool       `json:"dry_run,omitempty"`
+	Added   []string         `json:"added"`
+	Removed []string         `json:"removed"`
+	Known   int              `json:"known"`
+	Refused []memberfile.Bad `json:"refused"`
+	DryRun  bool             `json:"dry_run,omitempty"`
 
-	fresh, gone []person
+	fresh, gone []memberfile.Person
 }
 
 // Run makes the roster what the file says. Who is in both stays as he is. An export that
@@ -101,7 +102,7 @@ func (r *syncReport) say(w io.Writer) {
 }
 
 // compare works out who comes and who goes.
-func (c *memberSyncCmd) compare(st *store.State, people []person) (*syncReport, error) {
+func (c *memberSyncCmd) compare(st *store.State, people []memberfile.Person) (*syncReport, error) {
 	role := lists.Role(c.Role)
 	rep := &syncReport{Added: []string{}, Removed: []string{}, DryRun: c.DryRun}
 	var err error
@@ -110,17 +111,17 @@ func (c *memberSyncCmd) compare(st *store.State, people []person) (*syncReport, 
 	}
 	wanted := make([]string, len(people)) // sorted, a third of what a map needs
 	for i, p := range people {
-		wanted[i] = p.address.Key()
+		wanted[i] = p.Address.Key()
 	}
 	slices.Sort(wanted)
 	for m := range st.List().Roster.All(role) {
 		if _, ok := slices.BinarySearch(wanted, m.Address.Key()); !ok {
-			rep.gone = append(rep.gone, person{address: m.Address, name: m.Name})
+			rep.gone = append(rep.gone, memberfile.Person{Address: m.Address, Name: m.Name})
 			rep.Removed = append(rep.Removed, string(m.Address))
 		}
 	}
 	for _, p := range rep.fresh {
-		rep.Added = append(rep.Added, string(p.address))
+		rep.Added = append(rep.Added, string(p.Address))
 	}
 	return rep, nil
 }
@@ -136,7 +137,7 @@ func (c *memberSyncCmd) carryOut(ctx context.Context, a *app, h *house, l *store
 	for part := range slices.Chunk(rep.gone, removeBatch) {
 		var changes []store.Change
 		for _, p := range part {
-			changes = append(changes, store.DelMember{Role: role, Address: p.address})
+			changes = append(changes, store.DelMember{Role: role, Address: p.Address})
 		}
 		if err := l.Commit(ctx, by("member sync"), changes...); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"qrunner/lists/memberfile"
 	"qrunner/lists/store"
 	"qrunner/lists/subscribe"
 )
@@ -19,8 +20,8 @@ type memberInviteCmd struct {
 
 // inviteReport says what became of each.
 type inviteReport struct {
-	Invited int        `json:"invited"`
-	Refused []fileLine `json:"refused"`
+	Invited int              `json:"invited"`
+	Refused []memberfile.Bad `json:"refused"`
 }
 
 // inviteBatch is how many invitations go out with one commit.
@@ -68,18 +69,18 @@ func (c *memberInviteCmd) Run(ctx context.Context, a *app) error {
 }
 
 // whom reads addresses from the command line and the file.
-func (c *memberInviteCmd) whom(a *app) (people []person, bad []fileLine, err error) {
+func (c *memberInviteCmd) whom(a *app) (people []memberfile.Person, bad []memberfile.Bad, err error) {
 	if c.File == "" && len(c.Address) == 0 {
 		return nil, nil, &usageError{errors.New("name addresses, or a file of them")}
 	}
-	bad = []fileLine{}
+	bad = []memberfile.Bad{}
 	if c.File != "" {
 		in, err := a.memberFile(c.File)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer in.Close()
-		if people, bad, err = readMembers(in, nil); err != nil {
+		if people, bad, err = memberfile.Read(in, nil); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -88,20 +89,20 @@ func (c *memberInviteCmd) whom(a *app) (people []person, bad []fileLine, err err
 		if err != nil {
 			return nil, nil, err
 		}
-		people = append(people, person{address: who})
+		people = append(people, memberfile.Person{Address: who})
 	}
 	return people, bad, nil
 }
 
 // invite makes one result of several invitations.
-func invite(d subscribe.Desk, people []person) (rep inviteReport, out subscribe.Result, err error) {
+func invite(d subscribe.Desk, people []memberfile.Person) (rep inviteReport, out subscribe.Result, err error) {
 	for _, m := range people {
-		res, err := d.Invite(m.address, m.name)
+		res, err := d.Invite(m.Address, m.Name)
 		if err != nil {
 			return rep, out, err
 		}
 		if res.Event != "invited" {
-			rep.Refused = append(rep.Refused, fileLine{m.line, string(m.address), res.Reason})
+			rep.Refused = append(rep.Refused, memberfile.Bad{Line: m.Line, Text: string(m.Address), Why: res.Reason})
 			continue
 		}
 		if d.State, err = d.State.With(d.At, res.Changes...); err != nil {

@@ -1,56 +1,45 @@
-package main
+// Package memberfile reads files of members as people and other programs write them.
+package memberfile
 
 import (
 	"bufio"
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
 )
 
-// person is a line of a member file: small, since there may be a million.
-type person struct {
-	line    int
-	address mailaddr.Address
-	name    string
+// Person is a line of a member file: small, since there may be a million.
+type Person struct {
+	Line    int
+	Address mailaddr.Address
+	Name    string
 }
 
-// fileLine is a line of a member file that was not taken, and why.
-type fileLine struct {
+// Bad is a line of a member file that was not taken, and why.
+type Bad struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	Why  string `json:"why"`
 }
 
-// memberFile opens a file of members; "" and "-" are standard input.
-func (a *app) memberFile(name string) (io.ReadCloser, error) {
-	if name == "" || name == "-" {
-		return io.NopCloser(a.std.in), nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("open member file: %w", err)
-	}
-	return f, nil
-}
+// maxLine is the longest line of a member file that is read, in octets.
+const maxLine = 64 << 10
 
-// maxMemberLine is the longest line of a member file that is read, in octets.
-const maxMemberLine = 64 << 10
-
-// readMembers reads one member a line: ADDRESS, Name <ADDRESS>, or ADDRESS, a tab, and the
+// Read reads one member a line: ADDRESS, Name <ADDRESS>, or ADDRESS, a tab, and the
 // name. Byte order marks, CRLF, blank lines and comments are no trouble; text that is not
 // UTF-8 is read as Windows-1252. An address that is repeated counts once. bad are the lines
-// that are no member's, and the repeated ones.
-func readMembers(r io.Reader, tell func(n int)) (out []person, bad []fileLine, err error) {
-	bad = []fileLine{}
+// that are no member's, and the repeated ones. tell, if not nil, is told
+// now and then how many lines were read.
+func Read(r io.Reader, tell func(n int)) (out []Person, bad []Bad, err error) {
+	bad = []Bad{}
 	first := map[string]int{} // line of a key
-	br := bufio.NewReaderSize(r, maxMemberLine)
+	br := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
-		line, long, err := memberLineOf(br)
+		line, long, err := lineOf(br)
 		if err == io.EOF {
 			return out, bad, nil
 		}
@@ -60,30 +49,30 @@ func readMembers(r io.Reader, tell func(n int)) (out []person, bad []fileLine, e
 		if n%1000 == 0 && tell != nil {
 			tell(n)
 		}
-		text := memberText(line)
+		text := textOf(line)
 		if text == "" {
 			continue
 		}
 		addr, name, err := mailbox(text)
 		switch {
 		case long:
-			bad = append(bad, fileLine{n, clipped(text), "the line is too long"})
+			bad = append(bad, Bad{n, clipped(text), "the line is too long"})
 			continue
 		case err != nil:
-			bad = append(bad, fileLine{n, clipped(text), err.Error()})
+			bad = append(bad, Bad{n, clipped(text), err.Error()})
 			continue
 		}
 		if was, again := first[addr.Key()]; again {
-			bad = append(bad, fileLine{n, clipped(text), fmt.Sprintf("%s stands in line %d already", addr, was)})
+			bad = append(bad, Bad{n, clipped(text), fmt.Sprintf("%s stands in line %d already", addr, was)})
 			continue
 		}
 		first[addr.Key()] = n
-		out = append(out, person{n, addr, name})
+		out = append(out, Person{n, addr, name})
 	}
 }
 
-// memberLineOf is the next line; of a longer one than the buffer only the beginning.
-func memberLineOf(br *bufio.Reader) (line []byte, long bool, err error) {
+// lineOf is the next line; of a longer one than the buffer only the beginning.
+func lineOf(br *bufio.Reader) (line []byte, long bool, err error) {
 	line, err = br.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		line = bytes.Clone(line)
@@ -98,8 +87,8 @@ func memberLineOf(br *bufio.Reader) (line []byte, long bool, err error) {
 	return line, long, err
 }
 
-// memberText is a line without comment, blanks around it, and byte order mark.
-func memberText(line []byte) string {
+// textOf is a line without comment, blanks around it, and byte order mark.
+func textOf(line []byte) string {
 	line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	text, ok := message.ToUTF8(line, "utf-8")
 	if !ok {
