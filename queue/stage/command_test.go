@@ -238,7 +238,8 @@ func FuzzCommand(f *testing.F) {
 	w := newWorld(f, liststest.Ant, "moderator_password", "pw")
 	w.process(w.entry("zed@example.net", zedPost))
 	token := commands.Token(w.state.Held()[0])
-	for _, s := range []string{"", monas("accept\n"), monas("reject: x\n"), "Content-Type: text/html\n\n<blockquote>accept", "Approved: pw\n" + monas("accept aaaaaaaaaa\n"), "Subject: confirm " + token + "\n\nban\n"} {
+	for _, s := range []string{"", monas("accept\n"), monas("reject: x\n"), "Content-Type: text/html\n\n<blockquote>accept", "Approved: pw\n" + monas("accept aaaaaaaaaa\n"), "Subject: confirm " + token + "\n\nban\n",
+		"From: a@b.org\nSubject: =?utf-8?q?R=C3=A9f=3A_join?=\n\nset digest plain\nset hide on\nwho\nchange x@y.org\nend\n", "From: Z <z@b.org>\nSubject: confirm x\n\nsubscribe address=a@b.org digest=mime\necho \x00\n"} {
 		f.Add([]byte(s), true)
 		f.Add([]byte(s), false)
 	}
