@@ -41,14 +41,16 @@ type forgotten struct {
 	Left    []string   `json:"left"`    // files that have it still
 }
 
-// notSearched are folders whose files are not looked at.
-var notSearched = []string{"backup"}
+// search looks at everything but backups.
+func (f *forgetting) search() erase.Search {
+	return erase.Search{FS: f.h.fs, Skip: []string{"backup"}, Seen: f.seen}
+}
 
 // run looks through the share, takes out what can be, and looks again.
 func (f *forgetting) run(ctx context.Context) error {
 	f.done = forgotten{Lists: []lists.ID{}, Hidden: []string{}, Removed: []string{}, Left: []string{}}
 	found := map[lists.ID][]string{}
-	err := f.words.Find(ctx, f.h.fs, ".", notSearched, f.seen, func(name string) error {
+	err := f.search().Find(ctx, ".", f.words, func(name string) error {
 		if part := strings.Split(name, "/"); part[0] == "lists" && len(part) > 2 {
 			found[lists.ID(part[1])] = append(found[lists.ID(part[1])], name)
 		}
@@ -75,7 +77,7 @@ func (f *forgetting) run(ctx context.Context) error {
 	if err := f.traces(ctx); err != nil {
 		return err
 	}
-	return f.words.Find(ctx, f.h.fs, ".", notSearched, f.seen, func(name string) error {
+	return f.search().Find(ctx, ".", f.words, func(name string) error {
 		f.done.Left = append(f.done.Left, name)
 		return nil
 	})
@@ -93,7 +95,7 @@ func (f *forgetting) traces(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return f.words.Find(ctx, f.h.fs, "trace", nil, f.seen, func(name string) error {
+	return f.search().Find(ctx, "trace", f.words, func(name string) error {
 		if _, err := f.words.Blank(f.h.fs, name); err != nil && !fsys.Gone(err) {
 			return err
 		}

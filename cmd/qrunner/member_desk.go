@@ -125,8 +125,17 @@ func refusal(err error) bool { return errors.As(err, new(*subscribe.Refusal)) }
 // mailBatch is how many people one commit of mails is about.
 const mailBatch = 500
 
-// mailMany sends the mails about people who have come or gone, after that was committed.
-func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, people []memberfile.Person, role lists.Role, about func(subscribe.Desk, lists.Member) []subscribe.Notice) error {
+// rosterWork is what is being done to many people of one role, under the list's lock.
+type rosterWork struct {
+	*house
+	list *store.Holder
+	note string
+	role lists.Role
+}
+
+// tell sends the mails about people who have come or gone, after that was committed.
+func (w rosterWork) tell(ctx context.Context, people []memberfile.Person, about func(subscribe.Desk, lists.Member) []subscribe.Notice) error {
+	h, l := w.house, w.list
 	if err := h.spool.Recover(ctx, l); err != nil {
 		return err
 	}
@@ -134,7 +143,7 @@ func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, peop
 		d := memberDesk(l.State(), time.Now())
 		var res subscribe.Result
 		for _, p := range part {
-			res.Notices = append(res.Notices, about(d, lists.Member{Address: p.Address, Name: p.Name, Role: role})...)
+			res.Notices = append(res.Notices, about(d, lists.Member{Address: p.Address, Name: p.Name, Role: w.role})...)
 		}
 		o, err := h.stages().Carry(ctx, d, res)
 		if err != nil {
@@ -144,7 +153,7 @@ func (h *house) mailMany(ctx context.Context, l *store.Holder, note string, peop
 		if err := attempt.Add(ctx, nil, o); err != nil {
 			return fmt.Errorf("stage notices: %w", err)
 		}
-		if err := attempt.Commit(ctx, by(note)); err != nil {
+		if err := attempt.Commit(ctx, by(w.note)); err != nil {
 			return err
 		}
 	}

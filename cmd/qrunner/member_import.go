@@ -47,7 +47,7 @@ func (c *memberImportCmd) Run(ctx context.Context, a *app) error {
 				return err
 			}
 			rep.Known, rep.Refused = known, append(bad[:len(bad):len(bad)], refused...)
-			err = a.addMany(ctx, h, l, "member import", role, fresh, c.Welcome)
+			err = rosterWork{h, l, "member import", role}.add(ctx, fresh, c.Welcome, a.std.err)
 			if !errors.Is(err, store.ErrFenced) {
 				rep.Added = len(fresh)
 				return err
@@ -121,17 +121,17 @@ func fresh(d subscribe.Desk, people []memberfile.Person, role lists.Role) (out [
 	return out, known, refused, nil
 }
 
-// addMany puts people on the roster by one commit, with the mails about it if told so.
-func (a *app) addMany(ctx context.Context, h *house, l *store.Holder, note string, role lists.Role, people []memberfile.Person, mail bool) error {
+// add puts people on the roster by one commit, with the mails about it if told so.
+func (w rosterWork) add(ctx context.Context, people []memberfile.Person, mail bool, progress io.Writer) error {
 	if len(people) == 0 {
 		return nil
 	}
-	p := newProgress(a.std.err, "add", len(people))
+	p := newProgress(progress, "add", len(people))
 	defer p.end()
-	if err := l.Import(ctx, by(note), asMembers(people, role), p.set); err != nil || !mail {
+	if err := w.list.Import(ctx, by(w.note), asMembers(people, w.role), p.set); err != nil || !mail {
 		return err
 	}
-	return h.mailMany(ctx, l, note, people, role, subscribe.Desk.Joined)
+	return w.tell(ctx, people, subscribe.Desk.Joined)
 }
 
 func asMembers(people []memberfile.Person, role lists.Role) iter.Seq[lists.Member] {

@@ -131,7 +131,8 @@ const removeBatch = 10_000
 
 func (c *memberSyncCmd) carryOut(ctx context.Context, a *app, h *house, l *store.Holder, rep *syncReport) error {
 	role := lists.Role(c.Role)
-	if err := a.addMany(ctx, h, l, "member sync", role, rep.fresh, c.Welcome); err != nil {
+	w := rosterWork{h, l, "member sync", role}
+	if err := w.add(ctx, rep.fresh, c.Welcome, a.std.err); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(rep.gone, removeBatch) {
@@ -146,7 +147,7 @@ func (c *memberSyncCmd) carryOut(ctx context.Context, a *app, h *house, l *store
 	if !c.Goodbye || len(rep.gone) == 0 {
 		return nil
 	}
-	return h.mailMany(ctx, l, "member sync", rep.gone, role, subscribe.Desk.Left)
+	return w.tell(ctx, rep.gone, subscribe.Desk.Left)
 }
 
 // share bounds how many a sync removes: a number or a percentage; nil: the default.

@@ -70,7 +70,7 @@ func TestFiles(t *testing.T) {
 	}
 	ws := Address(parse(t, "an@example.com"))
 	find := func() (out []string) {
-		if err := ws.Find(t.Context(), f, ".", []string{"backup"}, nil, func(name string) error { out = append(out, name); return nil }); err != nil {
+		if err := (Search{FS: f, Skip: []string{"backup"}}).Find(t.Context(), ".", ws, func(name string) error { out = append(out, name); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return out

@@ -15,11 +15,19 @@ import (
 	"qrunner/locking/fsys"
 )
 
+// Search is how the share is looked through.
+type Search struct {
+	FS fsys.FS
+	// Skip are folders that are left out.
+	Skip []string
+	// Seen, if not nil, is told of each file that was read.
+	Seen func()
+}
+
 // Find calls found with the name of every file below a folder of the share that has one of
-// the words, in its text or in its name; not below folders of the names in skip. A file
-// that goes away meanwhile has none. seen, if not nil, is told of each file that was read.
-func (ws Words) Find(ctx context.Context, f fsys.FS, dir string, skip []string, seen func(), found func(name string) error) error {
-	list, err := f.ReadDir(dir)
+// the words, in its text or in its name. A file that goes away meanwhile has none.
+func (s Search) Find(ctx context.Context, dir string, ws Words, found func(name string) error) error {
+	list, err := s.FS.ReadDir(dir)
 	if fsys.Gone(err) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -28,28 +36,28 @@ func (ws Words) Find(ctx context.Context, f fsys.FS, dir string, skip []string, 
 	}
 	for _, e := range list {
 		name := path.Join(dir, e.Name)
-		if slices.Contains(skip, name) {
+		if slices.Contains(s.Skip, name) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		folder, err := isFolder(f, name, e)
+		folder, err := isFolder(s.FS, name, e)
 		if err != nil {
 			return fmt.Errorf("search %s: %w", name, err)
 		}
 		if folder {
-			if err := ws.Find(ctx, f, name, skip, seen, found); err != nil {
+			if err := s.Find(ctx, name, ws, found); err != nil {
 				return err
 			}
 			continue
 		}
-		has, err := ws.inFile(f, name)
+		has, err := ws.inFile(s.FS, name)
 		if err != nil {
 			return fmt.Errorf("search %s: %w", name, err)
 		}
-		if seen != nil {
-			seen()
+		if s.Seen != nil {
+			s.Seen()
 		}
 		if has || ws.In([]byte(e.Name)) {
 			if err := found(name); err != nil {

@@ -42,7 +42,7 @@ func testForget(t *testing.T, w *world) {
 	}
 	w.release(h)
 	for _, find := range []erase.Words{words, erase.MessageID("Gerda Gone")} {
-		if err := find.Find(t.Context(), s.FS, "lists", nil, nil, func(name string) error { t.Errorf("still in %s", name); return nil }); err != nil {
+		if err := (erase.Search{FS: s.FS}).Find(t.Context(), "lists", find, func(name string) error { t.Errorf("still in %s", name); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
