@@ -33,7 +33,7 @@ var doors = map[string][]string{
 	"github.com/prometheus":             {"queue/status"},
 	"github.com/alecthomas/kong":        {"cmd/qrunner"},
 	"github.com/google/btree":           {"lists/store"},
-	"github.com/k3a/html2text":         {"lists/handlers"},
+	"github.com/k3a/html2text":          {"lists/handlers"},
 	"golang.org/x/text":                 {"lists/message", "lists/mailaddr", "lists/bounces", "lists/handlers"},
 	"golang.org/x/net":                  {"lists/mailaddr", "lists/mailauth", "lists/message", "lists/handlers"},
 	"golang.org/x/crypto":               {"lists/rules", "lists/store", "lists"},

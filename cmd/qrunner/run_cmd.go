@@ -54,7 +54,7 @@ func newDaemon(h *house) (*daemon, error) {
 		FS: h.fs, Locker: h.locker, Transport: d.pool, Roster: d.roster, Copies: h.copies().Open, Put: h.spool.Put, Trace: h.trace.Add, Text: h.text,
 		Published: func(_ queue.Name, id lists.ID) { d.runner.Wake(id) }, Host: h.host.Host, Clock: time.Now, Log: h.log,
 		Policy: h.policy(), BatchSize: h.conf.Smarthost.Batch, Conns: h.conf.Smarthost.Connections,
-		Poll: h.conf.Run.Poll, Drain: h.conf.Run.Drain, Lifetime: h.conf.Lock.DeliveryLifetime,
+		Poll: h.conf.Run.Poll, Slice: h.conf.Run.Slice, Drain: h.conf.Run.Drain, Lifetime: h.conf.Lock.DeliveryLifetime,
 	})
 	d.runner = runner.New(runner.Config{
 		Store: h.store, Spool: h.spool, Stages: stage.Table(h.stages()),
