@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,7 +167,7 @@ func (c *listLsCmd) Run(ctx context.Context, a *app) error {
 
 type listLogCmd struct {
 	List string `arg:"" help:"Posting address."`
-	All  bool   `help:"Also the records that only keep hosts apart (fences, releases) and the queue's own."`
+	All  bool   `help:"Also what only keeps hosts apart (fences, releases), and the queues' notes about their work."`
 }
 
 // Run prints the list's log, oldest first.
@@ -181,7 +182,10 @@ func (c *listLogCmd) Run(ctx context.Context, a *app) error {
 	}
 	var rows []store.Record
 	err = h.store.Records(ctx, id, func(r store.Record) error {
-		if c.All || r.Actor != "" && r.Actor != runnerActor {
+		if !c.All {
+			r.Changes = slices.DeleteFunc(slices.Clone(r.Changes), func(c store.Change) bool { return !store.Lasting(c) })
+		}
+		if c.All || len(r.Changes) > 0 || r.Actor != "" && r.Actor != runnerActor {
 			rows = append(rows, r)
 		}
 		return nil

@@ -19,14 +19,18 @@ import (
 // passing are the changes that say nothing about the list a day later: the
 // bookkeeping of queues, which the trace has. A record of such changes alone is
 // not kept.
-var passing = []string{"mark_seen", "open_handover", "close_handover", "mark_attempt", "clear_attempt", "set_post_id"}
+var passing = []string{"mark_seen", "open_handover", "close_handover", "mark_attempt", "clear_attempt", "set_post_id", "add_count"}
 
 func lasting(r *Record) bool {
 	if r.Kind == KindCreate || r.Kind == KindDelete {
 		return true
 	}
-	return slices.ContainsFunc(r.Changes, func(c Change) bool { return !slices.Contains(passing, c.Kind()) })
+	return slices.ContainsFunc(r.Changes, Lasting)
 }
+
+// Lasting says whether a change belongs to a list's history, as members, settings, held
+// posts and requests do. What the queues note about their own work does not.
+func Lasting(c Change) bool { return !slices.Contains(passing, c.Kind()) }
 
 // keepHistory makes sure that the history goes up to record limit.
 func (s *Store) keepHistory(ctx context.Context, dir folder, limit uint64) error {
