@@ -133,7 +133,7 @@ func (h *house) identify(ctx context.Context, as role) error {
 		return nil
 	}
 	if h.reg, err = registry.Register(ctx); err != nil {
-		return fmt.Errorf("register host %s: %w", self.Host, err)
+		return err
 	}
 	h.host = h.reg.Identity()
 	return nil

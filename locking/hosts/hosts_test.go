@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"qrunner/locking/simfs"
 )
@@ -89,12 +91,13 @@ func TestBug08_LiveDouble(t *testing.T) {
 		if d := time.Since(start); d > time.Minute {
 			t.Errorf("refused after %v", d)
 		}
-		// The same machine, whose process still runs: no need to watch.
+		// The same machine, whose process still runs: a few seconds to end, no more.
 		start = time.Now()
-		if _, err = machine(t, srv.Host("a"), ident("b1", 11), func(int) (uint64, error) { return 10, nil }).Register(ctx); !errors.Is(err, ErrDouble) {
-			t.Errorf("second process: %v, want ErrDouble", err)
+		_, err = machine(t, srv.Host("a"), ident("b1", 11), func(int) (uint64, error) { return 10, nil }).Register(ctx)
+		if !errors.Is(err, ErrDouble) || !strings.Contains(err.Error(), `host name "mx1" runs here (pid 10): stop it`) {
+			t.Errorf("second process: %v, want ErrDouble with the process and the remedy", err)
 		}
-		if d := time.Since(start); d > time.Second {
+		if d := time.Since(start); d < time.Second || d > 6*time.Second {
 			t.Errorf("refused after %v", d)
 		}
 		time.Sleep(time.Minute)
@@ -103,6 +106,60 @@ func TestBug08_LiveDouble(t *testing.T) {
 		}
 		_ = reg.Close(ctx)
 	})
+}
+
+// A process that ends while its successor starts is waited for.
+func TestPredecessorEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := simfs.New(simfs.Config{})
+		ctx := context.Background()
+		old, err := machine(t, srv.Host("a"), ident("b1", 10), nil).Register(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		ends := func(int) (uint64, error) {
+			if time.Since(start) > 2*time.Second {
+				return 0, ErrNoProcess
+			}
+			return 10, nil
+		}
+		reg, err := machine(t, srv.Host("a"), ident("b1", 11), ends).Register(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d < 2*time.Second || d > 3*time.Second {
+			t.Errorf("took over after %v", d)
+		}
+		_, _ = old.Close(ctx), reg.Close(ctx)
+	})
+}
+
+// A process that was killed and that nobody has waited for is gone.
+func TestZombieIsGone(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Skip("no cat:", err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	if _, err := Process(cmd.Process.Pid); err != nil {
+		t.Fatalf("while it runs: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// Waits for its end without reaping it.
+	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Process(cmd.Process.Pid); !errors.Is(err, ErrNoProcess) {
+		t.Errorf("a zombie: %v, want ErrNoProcess", err)
+	}
 }
 
 func TestTakeOver(t *testing.T) {
@@ -267,13 +324,22 @@ func TestSelf(t *testing.T) {
 }
 
 func TestParseStat(t *testing.T) {
-	line := "4711 (a ) (b) S" + strings.Repeat(" 1", 18) + " 987654 1 1"
-	if got, err := parseStat(line); got != 987654 || err != nil {
-		t.Errorf("%d, %v", got, err)
+	line := func(state, threads string) string {
+		return "4711 (a ) (b) " + state + strings.Repeat(" 1", 16) + " " + threads + " 1 987654 1 1"
 	}
-	for _, bad := range []string{"", "1 (x) S 1", fmt.Sprintf("1 (x) S%s x", strings.Repeat(" 1", 18))} {
+	for in, want := range map[string]stat{
+		line("S", "3"): {ticks: 987654},
+		line("Z", "1"): {ticks: 987654, ended: true},
+		line("X", "0"): {ticks: 987654, ended: true},
+		line("Z", "2"): {ticks: 987654}, // another thread of it may be writing
+	} {
+		if got, err := parseStat(in); got != want || err != nil {
+			t.Errorf("%q: %+v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{"", "1 (x) S 1", line("S", "x"), fmt.Sprintf("1 (x) S%s x", strings.Repeat(" 1", 18))} {
 		if got, err := parseStat(bad); err == nil {
-			t.Errorf("%q: %d, want an error", bad, got)
+			t.Errorf("%q: %+v, want an error", bad, got)
 		}
 	}
 }

@@ -68,7 +68,9 @@ func Self(name string) (Identity, error) {
 	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil {
 		id.PIDNS = strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]")
 	}
-	id.StartTicks, _ = startTicks("self")
+	if st, err := readStat("self"); err == nil {
+		id.StartTicks = st.ticks
+	}
 	return id, nil
 }
 
@@ -79,7 +81,8 @@ func nonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// ErrNoProcess: there is no process of that number.
+// ErrNoProcess: there is no process of that number, or only what is left of one that
+// has ended and that its parent has not waited for (a zombie).
 var ErrNoProcess = errors.New("no such process")
 
 // Proc looks up a process of this machine and namespace by number: when it began,
@@ -87,7 +90,8 @@ var ErrNoProcess = errors.New("no such process")
 // other error means that nothing is known.
 type Proc func(pid int) (startTicks uint64, err error)
 
-// Process is the Proc of a real machine. Only ESRCH says that a process is gone.
+// Process is the Proc of a real machine. Only ESRCH and the state of a zombie whose
+// threads have all ended say that a process is gone.
 func Process(pid int) (uint64, error) {
 	if pid <= 1 {
 		return 0, fmt.Errorf("look up process %d: not a number to ask about", pid)
@@ -95,31 +99,50 @@ func Process(pid int) (uint64, error) {
 	if err := unix.Kill(pid, 0); errors.Is(err, unix.ESRCH) {
 		return 0, ErrNoProcess
 	}
-	ticks, err := startTicks(strconv.Itoa(pid))
-	if err != nil {
+	st, err := readStat(strconv.Itoa(pid))
+	switch {
+	case err != nil:
 		return 0, nil // it is there, /proc hides it
+	case st.ended:
+		return 0, ErrNoProcess
 	}
-	return ticks, nil
+	return st.ticks, nil
 }
 
-// startTicks reads field 22 of /proc/<pid>/stat (proc_pid_stat(5)).
-func startTicks(pid string) (uint64, error) {
+// stat is what a line of /proc/<pid>/stat says of a process.
+type stat struct {
+	ticks uint64 // when it began
+	ended bool   // nothing of it runs any more
+}
+
+// readStat reads /proc/<pid>/stat (proc_pid_stat(5)).
+func readStat(pid string) (stat, error) {
 	data, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
-		return 0, err
+		return stat{}, err
 	}
 	return parseStat(string(data))
 }
 
-// parseStat takes the start time out of a stat line. The second field, the
-// command's name in parentheses, may hold blanks and parentheses itself.
-func parseStat(line string) (uint64, error) {
-	const afterName = 22 - 3
+// parseStat takes state, threads and start time out of a stat line: fields 3, 20 and
+// 22. The second field, the command's name in parentheses, may hold blanks and
+// parentheses itself. A zombie counts as ended only when it is its own last thread:
+// the others may still be inside a write to the share.
+func parseStat(line string) (stat, error) {
+	const state, threads, start = 0, 17, 19
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	if len(fields) <= afterName {
-		return 0, errors.New("parse stat line: too short")
+	if len(fields) <= start {
+		return stat{}, errors.New("parse stat line: too short")
 	}
-	return strconv.ParseUint(fields[afterName], 10, 64)
+	n, err := strconv.Atoi(fields[threads])
+	if err != nil {
+		return stat{}, fmt.Errorf("parse stat line: threads: %w", err)
+	}
+	ticks, err := strconv.ParseUint(fields[start], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("parse stat line: start: %w", err)
+	}
+	return stat{ticks, strings.ContainsAny(fields[state], "ZXx") && n <= 1}, nil
 }
 
 // Gone reports whether the process other is certainly no more, seen from the process

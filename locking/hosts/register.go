@@ -26,7 +26,7 @@ type Registration struct {
 // Register takes this host's name. While somebody else may have it, Register watches
 // for as long as a stale registration takes to be proven so, or until ctx ends; a
 // machine that is alive makes it fail with ErrDouble. A predecessor on this machine
-// whose process is gone is replaced at once.
+// whose process is gone is replaced at once; one that runs gets five seconds to end.
 func (r *Registry) Register(ctx context.Context) (*Registration, error) {
 	cfg := r.cfg
 	reg := &Registration{r: r, private: r.path("." + cfg.Self.Host + "." + cfg.Self.Nonce)}
@@ -110,7 +110,7 @@ func (g *Registration) win(ctx context.Context) error {
 			return err
 		case first == nil:
 			first, since = &s, g.r.cfg.Mono()
-		case !s.same(*first):
+		case !s.same(*first) && !g.local(s):
 			return fmt.Errorf("%w (boot %s, pid %d)", ErrDouble, s.id.Boot, s.id.PID)
 		}
 		stale, err := g.stale(s, g.r.cfg.Mono()-since)
@@ -120,22 +120,34 @@ func (g *Registration) win(ctx context.Context) error {
 		if stale {
 			return g.replace(s)
 		}
-		if !sleep(ctx, g.r.cfg.Every/2) {
+		if !sleep(ctx, g.pause(s)) {
 			return context.Cause(ctx)
 		}
 	}
 }
 
+// local reports whether the registration s is of a process that Proc can look up.
+func (g *Registration) local(s sight) bool {
+	self := g.r.cfg.Self
+	return s.valid && s.id.Boot == self.Boot && s.id.PIDNS == self.PIDNS && s.id.PIDNS != "" && s.id.PID > 1
+}
+
+// pause is how long to wait before the next look at s.
+func (g *Registration) pause(s sight) time.Duration {
+	if g.local(s) {
+		return patience / 20
+	}
+	return g.r.cfg.Every / 2
+}
+
 // stale judges the registration s, which we have watched unchanged for so long.
 func (g *Registration) stale(s sight, watched time.Duration) (bool, error) {
-	self := g.r.cfg.Self
-	if s.valid && s.id.Boot == self.Boot && s.id.PIDNS == self.PIDNS {
-		if gone, _ := self.Gone(s.id, g.r.cfg.Proc); gone {
-			return true, nil
+	if g.local(s) {
+		gone, _ := g.r.cfg.Self.Gone(s.id, g.r.cfg.Proc)
+		if !gone && watched >= patience {
+			return false, &runningError{s.id.Host, s.id.PID}
 		}
-		if s.id.PIDNS != "" && s.id.PID > 1 {
-			return false, fmt.Errorf("%w (pid %d on this machine)", ErrDouble, s.id.PID)
-		}
+		return gone, nil
 	}
 	now, _, err := fsys.ServerNow(g.r.cfg.FS, g.private)
 	if err != nil {

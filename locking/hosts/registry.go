@@ -35,9 +35,27 @@ const (
 	watchBeats = 3
 )
 
+// patience is how long a process of this machine that has the name may take to end:
+// one that was just killed or told to stop is waited for.
+const patience = 5 * time.Second
+
 // ErrDouble: another machine that is alive is registered under this host's name.
 var ErrDouble = errors.New("another machine is registered under this host's name: " +
 	"give each machine a host name of its own in the configuration")
+
+// runningError is ErrDouble where the other one is a process of this machine.
+type runningError struct {
+	host string
+	pid  int
+}
+
+// Error says which process has the name, and what to do.
+func (e *runningError) Error() string {
+	return fmt.Sprintf("another qrunner with host name %q runs here (pid %d): stop it, or give this one a name of its own (host: in the configuration)", e.host, e.pid)
+}
+
+// Is makes it an ErrDouble.
+func (e *runningError) Is(target error) bool { return target == ErrDouble }
 
 // Registry is the set of registered hosts, seen from one of them.
 type Registry struct{ cfg Config }
