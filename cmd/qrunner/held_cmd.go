@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -102,15 +103,17 @@ func (c *heldDiscardCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// settling makes what becomes of a held post.
+// settling makes what becomes of a held post. The entry is nil if it cannot be read and the
+// verb is discard.
 type settling func(*house, *lists.List, *queue.Entry, store.HeldPost) (*queue.Outcome, error)
 
-// settleHeld makes one commit of what becomes of the posts: all or none.
+// settleHeld makes one commit of what becomes of the posts: all or none, but for those
+// whose message is damaged or gone. These are named, and stay.
 func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settle settling) error {
 	if err := which.check(); err != nil {
 		return err
 	}
-	n := 0
+	n, bad := 0, error(nil)
 	err := a.with(ctx, which.List, "held "+verb, func(h *house, l *store.Holder) error {
 		if err := h.spool.Recover(ctx, l); err != nil {
 			return err
@@ -123,8 +126,12 @@ func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settl
 		var told []queue.Told
 		for _, p := range posts {
 			e, err := stage.LoadHeld(ctx, h.fs, l.ID(), p)
-			if err != nil {
-				return fmt.Errorf("read held post %s: %w", p.ID, err)
+			if err != nil && verb != "discard" {
+				if err = fmt.Errorf("read held post %s: %w", p.ID, err); stage.Unreadable(err) {
+					bad = errors.Join(bad, fmt.Errorf("%w: restore it from a backup, or use held discard", err))
+					continue
+				}
+				return err
 			}
 			o, err := settle(h, l.State().List(), e, p)
 			if err != nil {
@@ -135,16 +142,19 @@ func (a *app) settleHeld(ctx context.Context, verb string, which heldPick, settl
 			}
 			told = append(told, o.Told...)
 		}
+		if attempt.Len() == 0 {
+			return nil
+		}
 		if err := attempt.Commit(ctx, by("held "+verb)); err != nil {
 			return err
 		}
-		n = len(posts)
+		n = attempt.Len()
 		h.tell(ctx, l.ID(), told)
 		h.flushTrace(ctx)
 		return nil
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, bad)
 	}
-	return a.print(map[string]int{verb + "ed": n}, func(w io.Writer) { fmt.Fprintf(w, "%d %sed\n", n, verb) })
+	return errors.Join(bad, a.print(map[string]int{verb + "ed": n}, func(w io.Writer) { fmt.Fprintf(w, "%d %sed\n", n, verb) }))
 }

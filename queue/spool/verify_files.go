@@ -49,6 +49,10 @@ func (v *verifier) named(id lists.ID, folder string, want map[string]string, com
 	if err != nil {
 		return err
 	}
+	instead := ""
+	if folder == heldDir {
+		instead = ", or give it up with held discard"
+	}
 	for _, e := range all {
 		name := path.Join(dir, e.Name)
 		sum, ok := want[e.Name]
@@ -63,7 +67,7 @@ func (v *verifier) named(id lists.ID, folder string, want map[string]string, com
 		case err != nil:
 			return err
 		case sum != "" && sumOf(data) != sum:
-			v.add(id, name, store.Damaged, "the list's state has another checksum of it; restore it from a backup", "")
+			v.add(id, name, store.Damaged, "the list's state has another checksum of it; restore it from a backup"+instead, "")
 		}
 	}
 	for n := range want {

@@ -2,16 +2,15 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"qrunner/lists"
 	"qrunner/lists/commands"
+	"qrunner/lists/mailaddr"
 	"qrunner/lists/message"
 	"qrunner/lists/store"
 	"qrunner/queue"
-	"qrunner/queue/spool"
 )
 
 // carryOut makes one outcome of all decisions: all or none.
@@ -23,12 +22,11 @@ func (s *command) carryOut(ctx context.Context, w *queue.Work, a asked, todo []d
 	for _, d := range todo {
 		one, err := s.one(ctx, state, d, by)
 		why, refused := commands.Refused(err)
-		var corrupt *spool.CorruptError
 		switch {
 		case refused:
 			return unchanged(w, a, "The command \""+d.call.Command.Name+"\" cannot be carried out: "+why+"."), nil
-		case errors.As(err, &corrupt):
-			return unchanged(w, a, "The file of the held post cannot be read; the site's operators have to look: qrunner held show."), nil
+		case err != nil && Unreadable(err):
+			return unchanged(w, a, "The file of the held post cannot be read; all that can be done is to discard it. The site's operators may look: qrunner list verify."), nil
 		case err != nil:
 			return nil, fmt.Errorf("entry %s: held post %s: %w", w.Entry.ID, d.post.ID, err)
 		}
@@ -47,14 +45,12 @@ func (s *command) carryOut(ctx context.Context, w *queue.Work, a asked, todo []d
 // one carries a single decision out.
 func (s *command) one(ctx context.Context, st *store.State, d decision, by string) (*queue.Outcome, error) {
 	held, err := LoadHeld(ctx, s.c.FS, st.ID(), d.post)
-	if err != nil {
+	if err != nil && d.call.Command.Name != string(lists.ActionDiscard) { // which needs no message
 		return nil, err
 	}
 	r := &commands.Request{State: st, Post: d.post, Text: d.call.Text}
-	if m := message.Parse(held.Raw); len(m.All("From")) == 1 {
-		if as := m.Mailboxes("From"); len(as) == 1 {
-			r.Author = as[0].Address
-		}
+	if held != nil {
+		r.Author = author(held)
 	}
 	res, err := d.call.Command.Run(r)
 	if err != nil {
@@ -75,6 +71,15 @@ func (s *command) one(ctx context.Context, st *store.State, d decision, by strin
 	}
 	o.Changes = append(o.Changes, res.Changes...)
 	return o, nil
+}
+
+// author is the only one that a held post names, or none.
+func author(held *queue.Entry) mailaddr.Address {
+	m := message.Parse(held.Raw)
+	if as := m.Mailboxes("From"); len(m.All("From")) == 1 && len(as) == 1 {
+		return as[0].Address
+	}
+	return ""
 }
 
 // unchanged tells whoever asked why nothing was done, and what can be.

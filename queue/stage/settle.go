@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 
@@ -61,17 +62,27 @@ func (c Config) RejectHeld(ctx context.Context, l *lists.List, e *queue.Entry, p
 	return o, nil
 }
 
-// DiscardHeld drops a held post.
+// DiscardHeld drops a held post. e may be nil, if its file cannot be read: then a copy that
+// comes again within the window is not judged anew.
 func DiscardHeld(e *queue.Entry, p store.HeldPost, by string) *queue.Outcome {
 	o := settled(e, p, "discarded", "discarded by "+by)
-	o.Changes = append(o.Changes, unseen(e))
+	if e != nil {
+		o.Changes = append(o.Changes, unseen(e))
+	}
 	return o
+}
+
+// Unreadable reports whether LoadHeld failed since the file is damaged or gone, which it
+// stays: nothing can become of such a post but DiscardHeld.
+func Unreadable(err error) bool {
+	return errors.As(err, new(*spool.CorruptError)) || fsys.Gone(err)
 }
 
 // settled is what the three have in common.
 func settled(e *queue.Entry, p store.HeldPost, event, why string) *queue.Outcome {
-	return &queue.Outcome{
-		Event: event, Reason: why, Changes: []store.Change{store.DropHeld{ID: p.ID}},
-		Told: []queue.Told{{Trace: e.Trace, MessageID: message.Parse(e.Raw).Get("Message-ID"), Event: event, Reason: why}},
+	told := queue.Told{Trace: p.Trace, MessageID: p.MessageID, Event: event, Reason: why}
+	if e != nil {
+		told.Trace, told.MessageID = e.Trace, message.Parse(e.Raw).Get("Message-ID")
 	}
+	return &queue.Outcome{Event: event, Reason: why, Changes: []store.Change{store.DropHeld{ID: p.ID}}, Told: []queue.Told{told}}
 }

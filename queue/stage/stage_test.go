@@ -180,6 +180,11 @@ func TestHeldPost(t *testing.T) {
 		if _, err := LoadHeld(context.Background(), w.fs, w.id, p); err == nil {
 			t.Error("a held post that is not what was held was loaded")
 		}
+		o := DiscardHeld(nil, w.state.Held()[0], "mona")
+		w.commit(o)
+		if len(w.state.Held()) != 0 || len(o.Told) != 1 || o.Told[0].MessageID == "" || o.Told[0].Trace == "" {
+			t.Errorf("%+v", o)
+		}
 	})
 }
 
