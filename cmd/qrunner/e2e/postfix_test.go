@@ -78,6 +78,7 @@ discard unix - - n - - discard
 local unix - n n - - local
 lmtp unix - - n - - lmtp
 anvil unix - - n - 1 anvil
+verify unix - - n - 1 verify
 scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 `

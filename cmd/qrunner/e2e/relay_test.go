@@ -109,3 +109,21 @@ func checkCopy(t *testing.T, all []listOfTest, m queuetest.SinkMessage) {
 	}
 	t.Errorf("mail of no list: %s", m.MessageID)
 }
+
+// TestUnknownListAtTheFront: with the manual's settings, Postfix refuses at RCPT what
+// qrunner would refuse later, so that nobody has to be sent a bounce.
+func TestUnknownListAtTheFront(t *testing.T) {
+	h := newHost(t, "a")
+	d := h.start()
+	h.list("ant@lists.example.com", 1)
+	front := startPostfix(t, "front", "relay_domains = lists.example.com", "recipient_delimiter = +",
+		"transport_maps = inline:{ lists.example.com=lmtp:inet:"+d.addr("lmtp")+" }",
+		"smtpd_recipient_restrictions = check_recipient_access inline:{ lists.example.com=reject_unverified_recipient }",
+		"unverified_recipient_reject_code = 550")
+	c := dial(t, "tcp", front.addr, "EHLO")
+	c.ok("MAIL FROM:<"+poster+">", "250")
+	for rcpt, want := range map[string]string{"ant": "250", "ant-bounces+x=y.example": "250", "nosuch": "550"} {
+		until(t, want+" for "+rcpt, func() bool { return strings.HasPrefix(c.say("RCPT TO:<"+rcpt+"@lists.example.com>"), want) })
+	}
+	d.stop()
+}
