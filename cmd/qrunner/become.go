@@ -13,8 +13,9 @@ import (
 )
 
 // becomeUser sets the umask and, when started as root, changes to the configured
-// user: root is a stranger on an export with root_squash.
-func becomeUser(c config.Config) error {
+// user: root is a stranger on an export with root_squash. A user that is not there is a
+// fault of the configuration, which file names.
+func becomeUser(file string, c config.Config) error {
 	mask, err := strconv.ParseUint(c.Umask, 8, 16)
 	if err != nil {
 		return fmt.Errorf("umask %q: %w", c.Umask, err)
@@ -23,7 +24,7 @@ func becomeUser(c config.Config) error {
 	if os.Getuid() != 0 || c.User == "" {
 		return nil
 	}
-	uid, gid, err := lookup(c.User, c.Group)
+	uid, gid, err := configUser(file, c)
 	if err != nil {
 		return err
 	}
@@ -50,16 +51,24 @@ func warnRoot(c config.Config, log *slog.Logger) {
 	}
 }
 
+// configUser looks up the configured user.
+func configUser(file string, c config.Config) (uid, gid int, err error) {
+	if uid, gid, err = lookup(c.User, c.Group); err != nil {
+		err = &config.Error{File: file, Key: "user", Err: err, Hint: "make the account on this machine, or name another"}
+	}
+	return uid, gid, err
+}
+
 func lookup(name, group string) (uid, gid int, err error) {
 	u, err := user.Lookup(name)
 	if err != nil {
-		return 0, 0, fmt.Errorf("user in the configuration: %w", err)
+		return 0, 0, fmt.Errorf("look up user %s: %w", name, err)
 	}
 	gidText := u.Gid
 	if group != "" {
 		g, err := user.LookupGroup(group)
 		if err != nil {
-			return 0, 0, fmt.Errorf("group in the configuration: %w", err)
+			return 0, 0, fmt.Errorf("look up group %s: %w", group, err)
 		}
 		gidText = g.Gid
 	}

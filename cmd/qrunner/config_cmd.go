@@ -14,9 +14,18 @@ type configCmd struct {
 
 type configCheckCmd struct{}
 
-// Run loads the file; loading is checking.
+// Run loads the file, which is checking, and looks for what it names on this machine.
 func (c *configCheckCmd) Run(a *app) error {
-	if _, err := a.config(); err != nil {
+	conf, err := a.config()
+	if err != nil {
+		return err
+	}
+	if conf.User != "" {
+		if _, _, err := configUser(a.configFile, conf); err != nil {
+			return err
+		}
+	}
+	if err := config.CheckFiles(a.configFile, conf); err != nil {
 		return err
 	}
 	return a.print(map[string]bool{"ok": true}, func(w io.Writer) { fmt.Fprintf(w, "%s is right\n", a.configFile) })

@@ -63,8 +63,13 @@ func (a *app) openAs(ctx context.Context, as role) (*house, error) {
 		return nil, err
 	}
 	log := a.logger(conf.Log)
-	if err := becomeUser(conf); err != nil {
+	if err := becomeUser(a.configFile, conf); err != nil {
 		return nil, err
+	}
+	if as == server {
+		if err := config.CheckFiles(a.configFile, conf); err != nil {
+			return nil, err
+		}
 	}
 	h, err := openHouse(ctx, conf, log, as)
 	if err != nil {

@@ -22,7 +22,7 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := becomeUser(conf); err != nil {
+	if err := becomeUser(a.configFile, conf); err != nil {
 		return err
 	}
 	if err := makeShare(conf.Var); err != nil {

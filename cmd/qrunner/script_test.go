@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -16,10 +18,16 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the commands as a shell would. In the scripts "status N PROGRAM
 // ARGS..." is exec of a program that has to end with the status N; for mail see
-// script_mail_test.go.
+// script_mail_test.go; the condition [root] is for what only root can try.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Setup: scriptSetup,
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			return os.Getuid() == 0, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": scriptStatus, "site": scriptSite, "until": scriptUntil, "sink": scriptSink,
 			"copy": scriptCopy, "port": scriptPort, "http": scriptHTTP, "verify": scriptVerify,

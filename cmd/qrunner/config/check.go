@@ -48,7 +48,8 @@ func (d *decoder) check(c *Config) error {
 		{"limits.connections", need(c.Limits.Connections >= 1, "must be at least 1")},
 		{"limits.idle", between(c.Limits.Idle, time.Second, time.Hour)},
 		{"limits.pipe", between(c.Limits.Pipe, time.Second, 15*time.Minute)},
-		{"smarthost.address", listenTCP(split(c.Smarthost.Address))},
+		{"smarthost.address", reach(split(c.Smarthost.Address))},
+		{"smarthost.password_file", need((c.Smarthost.User == "") == (c.Smarthost.PasswordFile == ""), "user and password_file go together")},
 		{"smarthost.tls", oneOf(c.Smarthost.TLS, "none", "may", "require", "implicit")},
 		{"smarthost.connections", need(c.Smarthost.Connections >= 1, "must be at least 1")},
 		{"smarthost.recipients", need(c.Smarthost.Recipients >= 1, "must be at least 1")},
@@ -138,11 +139,34 @@ func listenStatus(addr string) error {
 
 func listenTCP(list []string) error {
 	for _, a := range list {
-		if _, _, err := net.SplitHostPort(a); err != nil {
+		_, port, err := net.SplitHostPort(a)
+		if err != nil {
 			return fmt.Errorf("%q is not host:port", a)
+		}
+		if err := portNumber(port); err != nil {
+			return fmt.Errorf("%q: %w", a, err)
 		}
 	}
 	return nil
+}
+
+// reach checks addresses to connect to: port 0 is for listening only.
+func reach(list []string) error {
+	for _, a := range list {
+		if _, port, err := net.SplitHostPort(a); err == nil && strings.Trim(port, "0") == "" {
+			return fmt.Errorf("%q has no port", a)
+		}
+	}
+	return listenTCP(list)
+}
+
+// portNumber accepts 0 to 65535 and the names of services that this machine knows.
+func portNumber(s string) error {
+	if n, err := strconv.Atoi(s); err == nil {
+		return need(n >= 0 && n <= 65535, fmt.Sprintf("port %d is not between 0 and 65535", n))
+	}
+	_, err := net.LookupPort("tcp", s)
+	return need(s != "" && err == nil, fmt.Sprintf("%q is no port", s))
 }
 
 func listenLMTP(list []string) error {
@@ -159,6 +183,9 @@ func listenLMTP(list []string) error {
 		}
 		if port == "25" || port == "smtp" {
 			return fmt.Errorf("%q: LMTP must not use port 25 (RFC 2033 section 5)", a)
+		}
+		if err := portNumber(port); err != nil {
+			return fmt.Errorf("%q: %w", a, err)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,6 +71,14 @@ func TestBadFiles(t *testing.T) {
 		"key twice":        {"var: /x\nvar: /y\n", "f.yaml:2: var: stands here twice"},
 		"section as text":  {"lock: yes\n", "f.yaml:1: lock: a section with keys expected"},
 		"lmtp on 25":       {"lmtp: {listen: ['0.0.0.0:25']}\n", "LMTP must not use port 25"},
+		"lmtp port":        {"lmtp: {listen: ['127.0.0.1:99999']}\n", `f.yaml:1: lmtp.listen: "127.0.0.1:99999": port 99999 is not between 0 and 65535`},
+		"smtp port":        {"smtp: {listen: ['127.0.0.1:-1']}\n", "port -1 is not between"},
+		"smtp port's name": {"smtp: {listen: ['127.0.0.1:nosuch']}\n", `"nosuch" is no port`},
+		"status port":      {"status: {listen: '127.0.0.1:'}\n", `"" is no port`},
+		"smarthost port":   {"smarthost: {address: 'a:25, b:70000'}\n", `smarthost.address: "b:70000": port 70000`},
+		"smarthost port 0": {"smarthost: {address: 'a:0'}\n", `"a:0" has no port`},
+		"user alone":       {"smarthost: {user: x}\n", "user and password_file go together"},
+		"password alone":   {"smarthost: {password_file: /x}\n", "f.yaml:1: smarthost.password_file: user and password_file go together"},
 		"unknown setting":  {"settings: {colour: red}\n", `f.yaml:1: settings.colour: no setting "colour"`},
 		"bad list setting": {"domains:\n  a.org:\n    settings:\n      emergency: maybe\n", `f.yaml:4: domains.a.org.settings.emergency: setting emergency: "maybe" is neither yes nor no`},
 		"zookeeper alone":  {"lock: {backend: zookeeper}\n", "needs at least one server"},
@@ -115,4 +124,26 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("printed form is refused: %v", err)
 		}
 	})
+}
+
+func TestCheckFiles(t *testing.T) {
+	there := filepath.Join(t.TempDir(), "there")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := Default()
+	c.Smarthost.PasswordFile = there
+	if err := CheckFiles("f.yaml", c); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{
+		there + ".not":      "no such file",
+		filepath.Dir(there): "is a directory",
+	} {
+		c.Lock.KeyFile = name
+		err := CheckFiles("f.yaml", c)
+		if err == nil || !strings.HasPrefix(err.Error(), "f.yaml: lock.key_file: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
 }
