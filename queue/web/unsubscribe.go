@@ -32,8 +32,8 @@ func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request, st *store.Sta
 	list := string(st.ID().Posting())
 	m, ok := st.List().Roster.ByID(member)
 	switch {
-	case !ok || m.Role != lists.RoleMember: // it was done before: fine
-		return http.StatusOK, page{Title: "You are unsubscribed", Text: "You do not get mail from " + list + " any more."}
+	case !ok || m.Role != lists.RoleMember: // it was done before: fine, but he may have joined again
+		return http.StatusOK, former(st.ID())
 	case r.Method != http.MethodPost:
 		return http.StatusOK, page{Title: "Unsubscribe", Text: string(m.Address) + " gets the mail of " + list + ".", Field: field, Value: click, Button: "Unsubscribe"}
 	case !posted(w, r, field, click):
@@ -43,6 +43,18 @@ func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request, st *store.Sta
 		return s.trouble(r.Context(), st.ID(), err)
 	}
 	return http.StatusOK, page{Title: "You are unsubscribed", Text: string(m.Address) + " gets no more mail from " + list + ", but for what is on its way already."}
+}
+
+// former is the page of a token whose membership has ended. Whose it was is not known any
+// more, so nor is whether the same address is a member again: the new membership has
+// tokens of its own.
+func former(id lists.ID) page {
+	return page{
+		Title: "This membership has ended",
+		Text: "This link belongs to an earlier membership of " + string(id.Posting()) + ", which gets no mail any more. If you have joined again since, and want to leave, " +
+			"use the link in a newer mail, or write to " + string(id.Address(lists.SubLeave)) + ".",
+		Links: []link{{"Write to " + string(id.Address(lists.SubLeave)), mailto(id, lists.SubLeave, "")}},
+	}
 }
 
 // confirm is the page of a token that was sent to somebody to be confirmed.

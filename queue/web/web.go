@@ -131,7 +131,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // What is answered for whatever is not there, so that nobody learns what is.
 func gone() (int, page) {
 	return http.StatusNotFound, page{
-		Title: "This link is not valid", Text: "It may have expired, or not be complete. Write to the list's -leave address to leave it.",
+		Title: "This link is not valid", Text: "It is wrong, too old, or was used already. To confirm something, ask for it again; to leave a list, write to its -leave address.",
 	}
 }
 

@@ -150,6 +150,30 @@ func TestOneClick(t *testing.T) {
 	}
 }
 
+// A link is good for the membership it was made for: who has joined again has another.
+func TestFormerMembership(t *testing.T) {
+	w := newWorld(t)
+	h, err := w.store.Lock(t.Context(), ant, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anne := lists.Member{Address: "anne@example.org", Role: lists.RoleMember}
+	for _, c := range []store.Change{store.DelMember{Role: anne.Role, Address: anne.Address}, store.AddMember{Member: anne}} {
+		if err := h.Commit(t.Context(), store.By{Actor: "test"}, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"GET", "POST"} {
+		code, page := w.ask(here, method, "/m/"+string(ant)+"/"+w.token, form, click8058)
+		if code != 200 || len(w.put) != 0 || strings.Contains(page, "<form") || !strings.Contains(page, "earlier membership") || !strings.Contains(page, "mailto:ant-leave@lists.example.com") {
+			t.Errorf("%s: %d, %d entries\n%s", method, code, len(w.put), page)
+		}
+	}
+}
+
 func TestTwiceIsOnce(t *testing.T) {
 	w := newWorld(t)
 	for range 3 {
