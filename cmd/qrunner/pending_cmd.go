@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"qrunner/lists"
@@ -52,7 +53,7 @@ func (c *pendingLsCmd) Run(ctx context.Context, a *app) error {
 	return a.print(rows, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSINCE\tUNTIL\tWAITS FOR\tADDRESS\tREQUEST\tBY")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Since.Format(time.RFC3339), r.Until.Format(time.RFC3339), r.Waits, r.Address, r.Request, r.By)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Since.Format(time.RFC3339), r.Until.Format(time.RFC3339), r.Waits, r.Address, strings.ReplaceAll(r.Request, "\n", "; "), r.By)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"qrunner/lists"
@@ -70,6 +71,9 @@ func (c Config) membership(ctx context.Context, l *lists.List, one subscribe.Not
 	for name, v := range vars {
 		vars[name] = lines(v)
 	}
+	if r, ok := vars["request"]; ok { // of an owner, of several lines: all stand below the first, which the templates indent
+		vars["request"] = strings.ReplaceAll(r, "\n", "\n    ")
+	}
 	if one.Token != "" {
 		n.replyTo = commands.ConfirmAddress(l.ID, one.Token)
 		vars["token"], vars["confirm_email"] = one.Token, string(n.replyTo)
@@ -83,17 +87,19 @@ func (c Config) membership(ctx context.Context, l *lists.List, one subscribe.Not
 		n.subject, n.text = "confirm "+one.Token+": "+n.subject, commands.Marker+"\n\n"+n.text
 	case one.Token != "":
 		n.subject += " (confirm " + one.Token + ")"
-		n.text += c.page(l.ID, one)
+		n.text += c.page(l.ID, one, n.text)
 	}
 	return n, nil
 }
 
-// page is the line with the page where a token can be confirmed too, if there is one.
-func (c Config) page(id lists.ID, one subscribe.Notice) string {
+// page is the line with the page where a token can be confirmed too, if there is one, and
+// if the text, of a list's own template perhaps, does not have it.
+func (c Config) page(id lists.ID, one subscribe.Notice, text string) string {
 	switch one.Template {
 	case templates.UserSubscribe, templates.UserUnsubscribe, templates.UserInvite:
-		if c.Web != "" {
-			return "\n" + oneclick.URL(c.Web, id, "confirm/"+one.Token) + "\n"
+		url := oneclick.URL(c.Web, id, "confirm/"+one.Token)
+		if c.Web != "" && !strings.Contains(text, url) {
+			return "\n" + url + "\n"
 		}
 	}
 	return ""

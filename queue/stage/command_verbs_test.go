@@ -99,7 +99,7 @@ func TestConfirmingPage(t *testing.T) {
 	w.stages = Table(conf)
 	o := w.process(w.says("zed@example.net", lists.SubJoin, "", "", ""))
 	token, _, _ := answerOf(t, notices(o)["zed@example.net"])
-	if raw := string(notices(o)["zed@example.net"].Raw); !strings.Contains(raw, "    https://lists.example.com/m/ant@lists.example.com/confirm/"+token+"\r\n") {
+	if raw := string(notices(o)["zed@example.net"].Raw); !strings.Contains(raw, "    https://lists.example.com/m/ant@lists.example.com/confirm/"+token+"\r\n") || strings.Count(raw, "/confirm/") != 1 {
 		t.Errorf("%s", raw)
 	}
 }
