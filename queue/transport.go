@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"qrunner/lists"
@@ -111,12 +113,16 @@ type SiteError struct {
 	RetryAfter time.Duration
 }
 
-// Error names the host, the phase and what was said.
+// Error names the host, if it is known, the phase and what was said.
 func (e *SiteError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("smarthost %s, %s: %v", e.Host, e.Phase, e.Err)
+	said := e.Reply.String()
+	switch {
+	case e.Err != nil:
+		said = e.Err.Error()
+	case e.Reply.Code == 0: // in this phase, as is said below
+		said = cmp.Or(e.Reply.Text, "no answer")
 	}
-	return fmt.Sprintf("smarthost %s, %s: %s", e.Host, e.Phase, e.Reply)
+	return fmt.Sprintf("%s, %s: %s", strings.TrimSpace("smarthost "+e.Host), e.Phase, said)
 }
 
 // Unwrap gives the network's error.

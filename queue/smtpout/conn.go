@@ -103,7 +103,7 @@ func (c *Conn) reopen(ctx context.Context, x *transaction) bool {
 	x.phase = queue.PhaseConnect
 	if site, ok := errors.AsType[*queue.SiteError](err); ok {
 		x.phase = site.Phase
-		if site.Err == nil {
+		if err = site.Err; err == nil { // the phase goes with the reply
 			err = closing{site.Reply}
 		}
 		if ctx.Err() == nil && site.RetryAfter == 0 {
