@@ -39,13 +39,12 @@ func TestPostfixAlias(t *testing.T) {
 	h.idle()
 	count(sink).once(t, id, memberNames(members))
 
-	// A forwarder that takes Delivered-To off: with it, local(8) itself sees the loop.
+	// A forwarder posts a copy again. Its traces of delivery are off, so local(8), which goes
+	// by them, sees no loop; qrunner does.
 	back := string(sink.Messages()[0].Raw)
-	delivered := "\r\nDelivered-To: " + list
-	if !strings.Contains(back, delivered) {
-		t.Errorf("local(8) added no Delivered-To, the test tests less than it should:\n%s", back)
+	if strings.Contains(back, "Delivered-To") {
+		t.Errorf("a copy says how the post was delivered here:\n%s", back)
 	}
-	back = strings.Replace(back, delivered, "", 1)
 	c.post("forwarder@elsewhere.example", back, list)
 	until(t, "the loop in the trace", func() bool {
 		for _, e := range h.trace(id[0]) {

@@ -22,6 +22,8 @@ type host struct {
 	conf config.Config
 	file string
 	env  []string
+	via  []string                  // what runs a command on that machine, where it is another
+	ls   func(dir string) []string // lists files of the share, where it is not on this machine
 }
 
 // newHost makes an initialised share and the configuration of its first host. Polls
@@ -87,6 +89,9 @@ func (r result) String() string {
 
 // command is the binary with this host's configuration.
 func (h *host) command(args ...string) *exec.Cmd {
+	if h.via != nil {
+		return exec.CommandContext(h.t.Context(), h.via[0], append(h.via[1:len(h.via):len(h.via)], args...)...)
+	}
 	cmd := exec.CommandContext(h.t.Context(), os.Getenv(binaryVar), args...)
 	cmd.Env = append(os.Environ(), "QRUNNER_CONFIG="+h.file)
 	cmd.Env = append(cmd.Env, h.env...)
@@ -158,6 +163,9 @@ func memberNames(n int) []string {
 // files lists what lies below a folder of the share, folders left out.
 func (h *host) files(dir string) []string {
 	h.t.Helper()
+	if h.ls != nil {
+		return h.ls(dir)
+	}
 	var out []string
 	root := filepath.Join(h.conf.Var, dir)
 	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {

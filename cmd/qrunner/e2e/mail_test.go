@@ -24,11 +24,17 @@ func message(from, to, id string, extra ...string) string {
 // newSink is the smarthost of a test; it returns where it listens.
 func newSink(t *testing.T, c queuetest.SinkConfig) (*queuetest.Sink, string) {
 	t.Helper()
+	return newSinkAt(t, "", c)
+}
+
+// newSinkAt is newSink that listens at an address.
+func newSinkAt(t *testing.T, addr string, c queuetest.SinkConfig) (*queuetest.Sink, string) {
+	t.Helper()
 	s, err := queuetest.NewSink(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr, err := s.Listen(t.Context(), "")
+	addr, err = s.Listen(t.Context(), addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // post lets a client for each list post until the end, each post until it is taken.
 func (s *soak) post() *sync.WaitGroup {
 	var all sync.WaitGroup
-	for n := range soakLists {
+	for n := range s.lists {
 		all.Go(func() {
 			for k := 0; !s.over.Load(); k++ {
 				id := fmt.Sprintf("p%d.l%02d@posts.example", k, n)

@@ -53,6 +53,7 @@ func TestSoak(t *testing.T) {
 // soak is two hosts, their smarthost, and what clients were promised.
 type soak struct {
 	t       *testing.T
+	lists   int
 	sink    *queuetest.Sink
 	calm    atomic.Bool // the smarthost behaves
 	over    atomic.Bool // clients come to an end
@@ -65,7 +66,7 @@ type soak struct {
 }
 
 func newSoak(t *testing.T) *soak {
-	s := &soak{t: t, blows: map[string]int{}, taken: map[string]string{}}
+	s := &soak{t: t, lists: soakLists, blows: map[string]int{}, taken: map[string]string{}}
 	var addr string
 	s.sink, addr = newSink(t, queuetest.SinkConfig{Keep: queuetest.KeepCopies, Script: s.moody})
 	a := newHost(t, "a", shortLocks, func(c *config.Config) {
@@ -73,17 +74,22 @@ func newSoak(t *testing.T) *soak {
 		c.Retry.First, c.Retry.Most = 2*time.Second, 5*time.Second
 		c.Run.Drain = 5 * time.Second
 	})
-	for n := range soakLists {
-		a.list(soakList(n), 0, "default_nonmember_action=accept")
-		if r := a.run(strings.Join(soakPeople(n), "\n")+"\n", "member", "import", soakList(n)); r.code != 0 {
-			t.Fatal(r)
-		}
-	}
+	s.populate(a)
 	s.runners = []*soakRunner{{h: a}, {h: a.with("b")}}
 	for _, r := range s.runners {
 		r.start()
 	}
 	return s
+}
+
+// populate makes the lists and their members.
+func (s *soak) populate(h *host) {
+	for n := range s.lists {
+		h.list(soakList(n), 0, "default_nonmember_action=accept")
+		if r := h.run(strings.Join(soakPeople(n), "\n")+"\n", "member", "import", soakList(n)); r.code != 0 {
+			s.t.Fatal(r)
+		}
+	}
 }
 
 func soakList(n int) string { return fmt.Sprintf("l%02d@lists.example.com", n) }
@@ -158,7 +164,7 @@ func (s *soak) strike() {
 func (s *soak) settle() {
 	h := s.runners[0].h
 	parked := h.files("queue/shunt")
-	for n := range soakLists {
+	for n := range s.lists {
 		if slices.ContainsFunc(parked, func(f string) bool { return strings.HasPrefix(f, "queue/shunt/"+soakList(n)) }) {
 			h.must("shunt", "replay", "--all", soakList(n))
 		}
@@ -189,7 +195,7 @@ func (s *soak) check() {
 	}
 	lost, twice, said := 0, map[string]int{}, 0
 	for id, list := range s.taken {
-		for n := range soakLists {
+		for n := range s.lists {
 			for _, rcpt := range soakPeople(n) {
 				switch k := got[id][rcpt]; {
 				case soakList(n) != list && k > 0:
@@ -225,6 +231,7 @@ func (s *soak) check() {
 // soakRunner is one host and the daemon that runs on it.
 type soakRunner struct {
 	h      *host
+	guest  string // its name in the NFS rig, if it is there
 	d      *daemon
 	all    []*daemon
 	paused bool
