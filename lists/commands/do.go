@@ -33,7 +33,7 @@ func Do(a Asked, calls []Written, bad []string) (Done, error) {
 		a.Lines, a.Block = c.Lines, c.Block
 		res, err := c.Verb.Run(&a)
 		if text, ok := Refused(err); ok {
-			res, err = subscribe.Result{Event: "refused", Reason: text, Said: sentence(text)}, nil
+			res, err = subscribe.Result{Event: "refused", Reason: text, Said: subscribe.Sentence(text)}, nil
 		}
 		if err != nil {
 			return Done{}, fmt.Errorf("%s: %w", c.Verb.Names[0], err)
@@ -94,12 +94,4 @@ func quote(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\
 // answered is a result that changes nothing.
 func answered(reason string, lines ...string) (subscribe.Result, error) {
 	return subscribe.Result{Event: "answered", Reason: reason, Said: strings.Join(lines, "\n")}, nil
-}
-
-// sentence makes one of a reason.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }

@@ -8,12 +8,13 @@ import (
 	"qrunner/lists/subscribe"
 )
 
-// set takes all options of a mail as one request. Mailman 2's authenticate and reminders
-// are answered: there are no passwords.
+// set takes all options of a mail as one request; if one of them is wrong, none is set, and
+// all that are wrong are said. Mailman 2's authenticate and reminders are answered: there
+// are no passwords.
 func set(a *Asked) (subscribe.Result, error) {
 	args := map[string]string{}
 	show := false
-	var said []string
+	var said, wrong []string
 	for _, words := range a.Lines {
 		first := strings.ToLower(strings.Join(words[:min(1, len(words))], ""))
 		switch first {
@@ -33,23 +34,24 @@ func set(a *Asked) (subscribe.Result, error) {
 			continue
 		}
 		name, value, err := subscribe.ParseOption(words)
-		if err != nil {
+		why, ok := Refused(err)
+		switch {
+		case ok:
+			wrong = append(wrong, strings.TrimSpace("set "+shown(strings.Join(words, " ")))+": "+why)
+		case err != nil:
 			return subscribe.Result{}, err
 		}
 		args[name] = value
 	}
-	out := subscribe.Result{Event: "answered", Reason: "set"}
-	if len(args) > 0 {
-		who, err := a.about("")
-		if err == nil {
-			out, err = a.Request(subscribe.Ask{Kind: store.PendingSet, Address: who, Args: args})
-		}
-		if err != nil {
-			return out, err
-		}
+	out, err := a.setAll(args, wrong)
+	if err != nil {
+		return out, err
 	}
 	if show {
 		lines, err := a.show()
+		if why, ok := Refused(err); ok {
+			lines, err = []string{subscribe.Sentence(why)}, nil
+		}
 		if err != nil {
 			return out, err
 		}
@@ -57,6 +59,21 @@ func set(a *Asked) (subscribe.Result, error) {
 	}
 	out.Said = strings.TrimPrefix(strings.Join(append([]string{out.Said}, said...), "\n"), "\n")
 	return out, nil
+}
+
+// setAll asks for options, if all are right.
+func (a *Asked) setAll(args map[string]string, wrong []string) (subscribe.Result, error) {
+	switch {
+	case len(wrong) > 0:
+		return subscribe.Result{Event: "refused", Reason: strings.Join(wrong, "; "), Said: strings.Join(wrong, "\n") + "\nNone of the options was changed."}, nil
+	case len(args) == 0:
+		return subscribe.Result{Event: "answered", Reason: "set"}, nil
+	}
+	who, err := a.about("")
+	if err != nil {
+		return subscribe.Result{}, err
+	}
+	return a.Request(subscribe.Ask{Kind: store.PendingSet, Address: who, Args: args})
 }
 
 // show is what the author has set, for himself only.

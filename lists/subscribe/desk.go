@@ -88,7 +88,7 @@ func refused(err error) (Result, error) {
 	if !errors.As(err, &r) {
 		return Result{}, err
 	}
-	return Result{Event: "refused", Reason: r.Why, Said: sentence(r.Why)}, nil
+	return Result{Event: "refused", Reason: r.Why, Said: Sentence(r.Why)}, nil
 }
 
 // tells reports whether who asks may hear what is known of an address.

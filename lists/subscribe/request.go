@@ -3,6 +3,8 @@ package subscribe
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"qrunner/lists/mailaddr"
 	"qrunner/lists/store"
@@ -136,10 +138,15 @@ func waits(p store.Pending) string {
 	return fmt.Sprintf("The request of %s (%s) waits for the list's moderators.", p.Address, Describe(p))
 }
 
-// sentence makes one of a reason.
-func sentence(s string) string {
-	if s == "" || strings.HasSuffix(s, ".") {
+// Sentence makes one of a reason. A name at its head, of a person or of a setting, stays as
+// it is written.
+func Sentence(s string) string {
+	if s == "" {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "@_") {
+		r, n := utf8.DecodeRuneInString(s)
+		s = string(unicode.ToUpper(r)) + s[n:]
+	}
+	return strings.TrimSuffix(s, ".") + "."
 }

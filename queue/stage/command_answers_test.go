@@ -34,6 +34,26 @@ func TestNobodyElseLearns(t *testing.T) {
 	}
 }
 
+// Of several options that are wrong each is said, what else is asked is answered, and
+// nothing is changed. An address is written as it is.
+func TestWrongOptions(t *testing.T) {
+	w := newWorld(t, liststest.Ant)
+	o := w.process(w.says("anne@example.org", lists.SubRequest, "", "", "set hide maybe\nset show\nset colour red\nset ack on\n"))
+	text := string(message.Parse(notices(o)["anne@example.org"].Raw).Body())
+	for _, want := range []string{"set hide maybe: hide is one of: ", "set colour red: there is no option", "None of the options was changed.", "Set for anne@example.org:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if len(w.state.Pendings()) != 0 {
+		t.Errorf("%+v", w.state.Pendings())
+	}
+	o = w.process(w.says("yan@example.net", lists.SubRequest, "", "", "set show\nset ack\n"))
+	if text := string(notices(o)["yan@example.net"].Raw); !strings.Contains(text, "yan@example.net is not a member.") || strings.Contains(text, "Yan@") || !strings.Contains(text, "set ack: it takes") {
+		t.Errorf("%s", text)
+	}
+}
+
 // Commands however mail programs and people put them (reproducers 005, 052).
 func TestCommandDecoding052(t *testing.T) {
 	w := newWorld(t, liststest.Ant)
