@@ -84,7 +84,7 @@ func TestPlain(t *testing.T) {
 	first := enclosed{
 		header: [][2]string{
 			{"Date", " Mon, 1 Jan 2024 09:00:00 +0000"}, {"From", " Anne <anne@example.org>"}, {"To", " ant@lists.example.com"}, {"Cc", " bart@example.org"},
-			{"Subject", " =?utf-8?q?Gr=C3=BC=C3=9Fe?= from the\n nest"}, {"Message-ID", " <1@example.org>"}, {"Keywords", " ants,\n leaf cutters"},
+			{"Subject", " Grüße from the nest"}, {"Message-ID", " <1@example.org>"}, {"Keywords", " ants,\n leaf cutters"},
 		},
 		body: []string{"hello", " " + hyphens[1:], "and so on"},
 	}
@@ -114,6 +114,21 @@ func TestPlain(t *testing.T) {
 	}
 	if topics := strings.Join(b.preamble, "\n"); !strings.Contains(topics, "   1. Grüße from the nest (Anne)\n   2. {{.Secret}} ${x} %s (Jürgen)\n") {
 		t.Errorf("%s", topics)
+	}
+}
+
+// Encoded-words are decoded, but add no line and no address.
+func TestPlainHeaders(t *testing.T) {
+	for in, want := range map[string]string{
+		"Subject: [A] =?utf-8?q?na=C3=AFve?=":              "Subject: [A] naïve",
+		"Subject: =?utf-8?q?x=0A=0A" + hyphens + "=0Ay?=":  "Subject: x " + hyphens + " y",
+		"Subject: =?x-nosuch?q?x?=":                        "Subject: =?x-nosuch?q?x?=",
+		"From: =?utf-8?q?J=C3=BCrgen?= <j@example.org>":    "From: Jürgen <j@example.org>",
+		"From: =?utf-8?q?a=40b=2E=63=2C?= <j@example.org>": "From: =?utf-8?q?a=40b=2E=63=2C?= <j@example.org>",
+	} {
+		if got := fields(message.Parse([]byte(in + "\r\n\r\n"))); got != want+"\n" {
+			t.Errorf("%q: %q", in, got)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (i *Issue) Plain() *message.Message {
 		enclose(&b, fields(m), i.text(m))
 	}
 	if footer := body(i.Footer); footer != "" {
-		enclose(&b, "Subject: "+message.EncodeHeader(i.words().footer)+"\n", footer)
+		enclose(&b, "Subject: "+i.words().footer+"\n", footer)
 	}
 	end := "End of " + clean(i.Name())
 	b.WriteString(end + "\n" + strings.Repeat("*", len([]rune(end))) + "\n")
@@ -62,8 +62,9 @@ func enclose(b *strings.Builder, header, text string) {
 	fmt.Fprintf(b, "%s\n\n", between)
 }
 
-// fields are a message's fields as they came, folding and all; octets that are no
-// UTF-8 are taken for Latin-1.
+// fields are a message's fields as people read them: those with encoded-words decoded, on
+// one line, others as they came, folding and all. Octets that are no UTF-8 are taken for
+// Latin-1.
 func fields(m *message.Message) string {
 	var b strings.Builder
 	for _, name := range kept {
@@ -79,6 +80,9 @@ func fields(m *message.Message) string {
 
 // field is a field's lines without any that is blank: that would end the header.
 func field(f message.Field) string {
+	if text, ok := decoded(f); ok {
+		return f.Name + ": " + text + "\n"
+	}
 	var b strings.Builder
 	for line := range strings.Lines(clean(readable(f.Raw))) {
 		if line = strings.TrimRight(line, " \t\n"); line != "" {
@@ -86,6 +90,30 @@ func field(f message.Field) string {
 		}
 	}
 	return b.String()
+}
+
+// decoded is a field's value without its encoded-words, if it has any. A name that has the
+// marks of an address in it once it is decoded stays as it is.
+func decoded(f message.Field) (string, bool) {
+	raw := oneLine(readable([]byte(f.Value())))
+	text := oneLine(message.DecodeHeader(raw))
+	switch strings.ToLower(f.Name) {
+	case "from", "to", "cc":
+		if marks(text) != marks(raw) {
+			return "", false
+		}
+	}
+	return text, text != raw && text != ""
+}
+
+// marks are the characters of a text that mean something between addresses.
+func marks(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>@,;:\"()\\", r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 // preamble is a text of the preamble, which must not look like its end.
