@@ -111,6 +111,9 @@ func worse(a, b Result) bool {
 
 // scan asks the detectors in the order of the policy.
 func (m *mail) scan(depth int) Report {
+	if depth == 0 && len(m.head.Fields()) == 0 {
+		return Report{Kind: NotABounce} // no mail at all
+	}
 	if r := m.complaint(); r != nil {
 		return Report{Kind: Complaint, Recipients: r}
 	}

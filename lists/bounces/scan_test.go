@@ -169,3 +169,15 @@ func TestReproducers(t *testing.T) {
 		}
 	}
 }
+
+// What has no header is no mail, and so no bounce.
+func TestNoHeader(t *testing.T) {
+	for _, text := range []string{
+		"", "\n", "#!/bin/sh\nset -e\necho hello\n", "\x00\xff\x17\x9a\x01octets\n\xfe", "a line\nFinal-Recipient: rfc822; x@example.org\n",
+		"\nThe user you tried to reach is unknown: <x@example.org>: 550 5.1.1 no such user\n",
+	} {
+		if r := Scan([]byte(text)); r.Kind != NotABounce || len(r.Recipients) > 0 {
+			t.Errorf("%q: %+v", text, r)
+		}
+	}
+}
