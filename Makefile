@@ -3,9 +3,10 @@ GO      ?= go
 PKGS    ?= ./...
 FUZZ    ?= 10s
 SOAK    ?= 10m
+SOAK_NFS ?= 4m
 SHELL   := /bin/bash
 
-.PHONY: build test lint unit bench fuzz deps soak test-nfs test-zk explore
+.PHONY: build test lint unit bench fuzz deps soak soak-nfs nfs test-nfs test-zk explore
 
 build:            ## the static binary, bin/qrunner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/qrunner ./cmd/qrunner
@@ -26,6 +27,9 @@ unit:             ## all tests, with the race detector and in random order; more
 
 soak:             ## two real daemons, killed, paused and restarted under load, for SOAK (default 10m)
 	SOAK=$(SOAK) $(GO) test -count=1 -timeout 5h -v -run '^TestSoak$$' ./cmd/qrunner/e2e
+
+soak-nfs:         ## as root: two daemons on real kernel NFS, each on a machine of its own, all faults in turn, for SOAK_NFS (default 4m)
+	SOAK_NFS=$(SOAK_NFS) .ci/nfs/run soak
 
 nfs:              ## as root: a slice of test-nfs, three minutes; says what it leaves out where it cannot
 	.ci/nfs/run quick

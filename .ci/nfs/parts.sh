@@ -20,14 +20,14 @@ kick() {
 	done
 }
 
-# begin VERS OPTS: the machines, afresh. Where they do not start at all, nothing can be
+# begin VERS OPTS [CLIENTS]: the machines, afresh. Where they do not start at all, nothing can be
 # tested; after others did, it is a failure.
 begin() {
 	[ -z "$up" ] || rig down >/dev/null
 	label="v$1${2:+,$2}"
 	local try
 	for try in 1 2; do
-		rig up --vers "$1" --clients 3 ${2:+--opts "$2"} --share "$tmp/share" --mem 512 >"$tmp/up.log" 2>&1 && { up=1; tail -1 "$tmp/up.log"; return; }
+		rig up --vers "$1" --clients "${3:-3}" ${2:+--opts "$2"} --share "$tmp/share" --mem 512 >"$tmp/up.log" 2>&1 && { up=1; tail -1 "$tmp/up.log"; return; }
 		cat "$tmp/up.log"
 		rig down >/dev/null 2>&1
 	done
@@ -112,6 +112,17 @@ holder() {
 	in_guest server NFSTEST_GRANTS=4 TestJudge || st=1
 	grep -h '^holder\|^judge' "$tmp"/share/$part/*.out | sed 's/^/      /'
 	result $st "holder and $1 ($((SECONDS - t)) s)"
+}
+
+# soak: the daemon on two machines, all faults in turn. Smarthost, clients and judge are on
+# this machine, in the rig's network, where only the guests' way to the server fails.
+soak() {
+	fresh
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$preload" "$rig" >"$tmp/rig.sh"
+	chmod +x "$tmp/rig.sh"
+	"$rig" net env SOAK_NFS="${SOAK_NFS:-4m}" SOAK_NFS_RIG="$tmp/rig.sh" SOAK_NFS_DIR="$tmp/share" \
+		QRUNNER_E2E_BINARY="$tmp/share/qrunner" "$tmp/soak.test" -test.run '^TestSoakNFS$' -test.v -test.timeout 2h
+	result $? "soak"
 }
 
 # The faults; a lease lasts 6 s.
