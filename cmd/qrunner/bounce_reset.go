@@ -50,7 +50,7 @@ func (c *bounceResetCmd) Run(ctx context.Context, a *app) error {
 			return fmt.Errorf("reset bounces on %s: %w", id, err)
 		}
 	}
-	return a.print(map[string][]lists.ID{"lists": todo}, func(w io.Writer) { fmt.Fprintf(w, "reset on %d lists\n", len(todo)) })
+	return a.print(map[string][]lists.ID{"lists": todo}, func(w io.Writer) { fmt.Fprintf(w, "reset on %s\n", count(len(todo), "list")) })
 }
 
 // resetBounces is what has to change so that nothing is known of an address's bounces,

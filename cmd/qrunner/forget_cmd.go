@@ -77,7 +77,7 @@ func (c *archiveRmCmd) Run(ctx context.Context, a *app) error {
 		return fmt.Errorf("%s: no such post in the archive of %s", c.ID, id)
 	}
 	if !c.Yes {
-		return &usageError{fmt.Errorf("this removes %d posts from the archive of %s for good: say --yes", len(there), id)}
+		return &usageError{fmt.Errorf("this removes %s from the archive of %s for good: say --yes", count(len(there), "post"), id)}
 	}
 	return a.forget(ctx, &forgetting{
 		note: "archive rm", words: erase.MessageID(msgid),

@@ -19,7 +19,7 @@ type listCmd struct {
 	Show   listShowCmd   `cmd:"" help:"Settings in force, each with where its value comes from."`
 	Set    listSetCmd    `cmd:"" help:"Change settings of a list."`
 	Ls     listLsCmd     `cmd:"" help:"The lists of this site."`
-	Delete listDeleteCmd `cmd:"" help:"Delete a list."`
+	Delete listDeleteCmd `cmd:"" help:"Delete a list: roster, settings and log. Its archive stays."`
 	Log    listLogCmd    `cmd:"" help:"Who changed what, when, from which host and why."`
 	Verify listVerifyCmd `cmd:"" help:"Read every file of lists and say what is damaged, missing or left over."`
 

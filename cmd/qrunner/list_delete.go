@@ -27,7 +27,7 @@ func (c *listDeleteCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if !c.Yes {
-		return &usageError{fmt.Errorf("this deletes %s with its roster, settings and log: say --yes", id)}
+		return &usageError{fmt.Errorf("this deletes %s with its roster, settings and log; its archive stays: say --yes", id)}
 	}
 	parked := 0
 	err = a.with(ctx, c.List, "list delete", func(h *house, l *store.Holder) error {
@@ -51,7 +51,7 @@ func (c *listDeleteCmd) Run(ctx context.Context, a *app) error {
 	return a.print(map[string]any{"deleted": id, "shunted": parked}, func(w io.Writer) {
 		fmt.Fprintf(w, "deleted %s\n", id)
 		if parked > 0 {
-			fmt.Fprintf(w, "%d messages went to shunt\n", parked)
+			fmt.Fprintf(w, "%s went to shunt\n", count(parked, "message"))
 		}
 	})
 }
@@ -64,7 +64,7 @@ func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parke
 		return 0, err
 	}
 	if len(sending) > 0 && !discard {
-		return 0, fmt.Errorf("%d posts of %s are being delivered: wait for them (qrunner queue ls), or say --discard", len(sending), l.ID())
+		return 0, fmt.Errorf("%s is delivering %s: wait until that is done (qrunner queue ls), or say --discard", l.ID(), count(len(sending), "post"))
 	}
 	for _, d := range sending {
 		if err := d.park(h, l.ID()); err != nil {
@@ -94,7 +94,7 @@ func (h *house) clear(ctx context.Context, l *store.Holder, discard bool) (parke
 	}
 	heldPosts := l.State().Held()
 	if collected := len(l.State().Digest().Posts); !discard && queued+len(heldPosts)+collected > 0 {
-		return 0, fmt.Errorf("%s has %d messages queued, %d held and %d waiting for a digest: deal with them, or say --discard", l.ID(), queued, len(heldPosts), collected)
+		return 0, fmt.Errorf("%s has %s queued, %d held and %d waiting for a digest: deal with them, or say --discard", l.ID(), count(queued, "message"), len(heldPosts), collected)
 	}
 	if err := dropWaiting(ctx, attempt, l.State()); err != nil {
 		return 0, err

@@ -174,7 +174,7 @@ func (out *checked) print(w io.Writer) {
 	if out.Event == "accepted" {
 		fmt.Fprintf(w, "gets it now\t%d\n", out.Gets)
 		for _, mode := range []lists.DeliveryMode{lists.ModeRegular, lists.ModeMIMEDigests, lists.ModePlainDigests, lists.ModeSummaryDigests} {
-			fmt.Fprintf(w, "  %s\t%d members\n", mode, out.Modes[mode])
+			fmt.Fprintf(w, "  %s\t%s\n", mode, count(out.Modes[mode], "member"))
 		}
 	}
 	for _, r := range out.Recipients {

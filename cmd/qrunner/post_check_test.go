@@ -181,7 +181,7 @@ func TestPostCheckForPeople(t *testing.T) {
 	}
 	must(t, config, "list", "set", string(checkList), "administrivia=no")
 	out = must(t, config, "post", "check", string(checkList), file, "--recipients", "--cooked")
-	for _, want := range []string{"accepted", "gets it now", "mime_digests", "1 members", "to", "bart@example.org", "Subject: [Ant 1] help\n"} {
+	for _, want := range []string{"accepted", "gets it now", "mime_digests", "1 member\n", "to", "bart@example.org", "Subject: [Ant 1] help\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -69,14 +69,25 @@ func (c *queueLsCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	return a.print(rows, func(w io.Writer) {
+		if c.Queue != "" {
+			entryTable(w, rows)
+			return
+		}
 		fmt.Fprintln(w, "QUEUE\tLIST\tENTRIES\tOLDEST\tDUE\tCAUSE")
 		for _, r := range rows {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.Queue, r.List, r.Entries, r.Oldest.Format(time.RFC3339), dueText(r.Due), r.Cause)
-			for _, id := range r.IDs {
-				fmt.Fprintf(w, "\t%s\n", id)
-			}
 		}
 	})
+}
+
+// entryTable prints one line an entry.
+func entryTable(w io.Writer, rows []queueRow) {
+	fmt.Fprintln(w, "QUEUE\tLIST\tENTRY\tSINCE\tDUE\tCAUSE")
+	for _, r := range rows {
+		for _, id := range r.IDs {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Queue, r.List, id, id.Time().Format(time.RFC3339), dueText(r.Due), r.Cause)
+		}
+	}
 }
 
 func (h *house) queueRows(ctx context.Context, q queue.Name) ([]queueRow, error) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"strings"
 
 	"qrunner/queue/trace"
 )
@@ -13,6 +13,9 @@ import (
 type traceCmd struct {
 	Message string `arg:"" help:"Message-ID or trace id."`
 }
+
+// traceTime is RFC 3339 with milliseconds, each as wide as any other.
+const traceTime = "2006-01-02T15:04:05.000Z07:00"
 
 // Run prints what became of a message, on all hosts, oldest first.
 func (c *traceCmd) Run(ctx context.Context, a *app) error {
@@ -31,7 +34,7 @@ func (c *traceCmd) Run(ctx context.Context, a *app) error {
 	}
 	return errors.Join(nothing, a.print(events, func(w io.Writer) {
 		for _, e := range events {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Format(time.RFC3339Nano), e.Host, e.List, e.Event, e.Rcpt, e.Detail)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.UTC().Format(traceTime), e.Host, e.List, e.Event, e.Rcpt, strings.Join(strings.Fields(e.Detail), " "))
 		}
 	}))
 }
