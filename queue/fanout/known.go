@@ -23,6 +23,7 @@ type entry struct {
 	held  map[int]time.Time // ranges in other hands: not before
 	busy  map[int]bool      // ranges that this host works on
 	slips int               // troubles in a row
+	vain  int               // claims withdrawn in a row
 }
 
 func (k *known) with(id queue.ID, f func(e *entry)) {

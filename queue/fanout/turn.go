@@ -27,6 +27,9 @@ const (
 	maxNap   = time.Minute
 )
 
+// manyVain is after how many claims withdrawn in a row there is a line in the log.
+const manyVain = 8
+
 // turn does one piece of work on a fan-out: one range, or what a mark says.
 func (s *Sender) turn(ctx context.Context, t turn) result {
 	r := result{turn: t}
@@ -35,13 +38,16 @@ func (s *Sender) turn(ctx context.Context, t turn) result {
 	var corrupt *spool.CorruptError
 	switch {
 	case err == nil, ctx.Err() != nil, errors.Is(err, errSlice):
-		s.known.with(t.id, func(e *entry) { e.slips = 0 })
+		s.known.with(t.id, func(e *entry) { e.slips, e.vain = 0, 0 })
 		return r
 	case errors.As(err, &site):
 		r.site = site
 		return r
-	case errors.Is(err, errMoved), errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost):
+	case errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost):
 		r.until = time.Now().Add(heldNap)
+		return r
+	case errors.Is(err, errMoved):
+		r.until = s.vain(ctx, t, err)
 		return r
 	case errors.As(err, &corrupt):
 		if err = s.parkNow(ctx, t.unit, err.Error()); err == nil {
@@ -56,6 +62,18 @@ func (s *Sender) turn(ctx context.Context, t turn) result {
 	}
 	r.until = time.Now().Add(min(firstNap<<min(slips, 10), maxNap))
 	return r
+}
+
+// vain returns until when an entry sleeps whose claim was withdrawn. That happens in the
+// course of things, but each claim leaves a journal: one that never succeeds must not
+// fill the folder, and is told once.
+func (s *Sender) vain(ctx context.Context, t turn, err error) time.Time {
+	vain := 0
+	s.known.with(t.id, func(e *entry) { vain, e.vain = e.vain, e.vain+1 })
+	if vain == manyVain {
+		s.c.Log.WarnContext(ctx, "fan-out's claims are withdrawn", "list", t.list, "entry", t.id, "count", vain+1, "err", err)
+	}
+	return time.Now().Add(min(heldNap<<min(vain, 10), maxNap))
 }
 
 // look lists a fan-out's folder, and remembers which ranges are over.
@@ -248,15 +266,20 @@ func (s *Sender) closeRound(ctx context.Context, r *result, v *view, n int) erro
 	return s.settle(ctx, r)
 }
 
-// settle carries out the mark that was just made.
+// settle carries out the mark that was just made. One that a listing does not show yet
+// waits for the next turn, which must not come at once: nothing would have changed.
 func (s *Sender) settle(ctx context.Context, r *result) error {
 	v, err := s.look(r.unit)
 	if errors.Is(err, errMoved) {
 		r.gone = true
 		return nil
 	}
-	if err != nil || (!v.over && !v.finished) {
+	if err != nil {
 		return err
+	}
+	if !v.over && !v.finished {
+		r.until = time.Now().Add(heldNap)
+		return nil
 	}
 	r.gone = true
 	return s.carryOut(ctx, r.unit, v)

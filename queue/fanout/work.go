@@ -78,7 +78,8 @@ func (c *claim) closeAll(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok { // whatever we remember of it
+			c.s.known.with(c.unit.id, func(e *entry) { delete(e.ended, i) })
 			return fmt.Errorf("%w: range %s is open", errMoved, rng)
 		}
 		ends[i] = end
