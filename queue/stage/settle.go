@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,7 +20,7 @@ import (
 // LoadHeld reads a held post. spool.CorruptError if its file is not what was held.
 func LoadHeld(_ context.Context, f fsys.FS, list lists.ID, p store.HeldPost) (*queue.Entry, error) {
 	name := path.Join("lists", string(list), "held", p.ID)
-	data, err := fsys.ReadFile(f, name, spool.MaxSize)
+	data, err := readHeld(f, name)
 	if err != nil {
 		return nil, fmt.Errorf("load held post: %w", err)
 	}
@@ -31,6 +32,24 @@ func LoadHeld(_ context.Context, f fsys.FS, list lists.ID, p store.HeldPost) (*q
 		return nil, fmt.Errorf("load held post %s: %w", p.ID, err)
 	}
 	return e, nil
+}
+
+// readHeld reads a held post's file. When the answer to the rename that made its name was
+// lost, this client remembers, on v3 for ever, that there is no such name; the change in
+// the folder that comes with Listed heals that.
+func readHeld(f fsys.FS, name string) ([]byte, error) {
+	data, err := fsys.ReadFile(f, name, spool.MaxSize)
+	if !fsys.Gone(err) {
+		return data, err
+	}
+	there, lerr := fsys.Listed(f, name)
+	if lerr != nil || !there {
+		return nil, cmp.Or(lerr, err)
+	}
+	if data, err = fsys.ReadFile(f, name, spool.MaxSize); fsys.Gone(err) {
+		return nil, fmt.Errorf("%w: %s has a name and cannot be opened yet", queue.ErrTrouble, name)
+	}
+	return data, err
 }
 
 // ReleaseHeld lets a held post pass: it goes through the pipeline under a new name.
