@@ -28,7 +28,7 @@ func personalise(_ context.Context, p *lists.Post) error {
 }
 
 // oneClick gives each member's copy an unsubscribe URL of its own, in the place of the
-// address that rfc-2369 has put in. The archive and the digests never see it. Where moderators
+// address that rfc-2369 has put in. The archive, and the posts in digests, never see it. Where moderators
 // decide who leaves there is no such URL: it would have to keep its word at once.
 func oneClick(_ context.Context, p *lists.Post) error {
 	m := p.Message

@@ -38,7 +38,7 @@ func (c Config) SendDigest(ctx context.Context, st *store.State, now time.Time, 
 	plain, mime := readers(l, d.Last)
 	if len(plain)+len(mime) == 0 {
 		return &queue.Outcome{
-			Event: "discarded", Reason: fmt.Sprintf("nobody gets digests: %d posts are let go", len(d.Posts)), Changes: []store.Change{closing},
+			Event: "discarded", Reason: fmt.Sprintf("nobody gets digests: let go of %s", posts(len(d.Posts))), Changes: []store.Change{closing},
 		}, nil
 	}
 	i, err := c.Digest(ctx, st, now)
@@ -48,7 +48,7 @@ func (c Config) SendDigest(ctx context.Context, st *store.State, now time.Time, 
 	closing.Volume, closing.Issue, closing.At = i.Volume, i.Number, now
 	o := &queue.Outcome{
 		Event: "digest", Changes: []store.Change{closing},
-		Reason: fmt.Sprintf("%s: %d posts to %d members", i.Name(), len(d.Posts), len(plain)+len(mime)),
+		Reason: fmt.Sprintf("%s: %s to %s", i.Name(), posts(len(d.Posts)), people(len(plain)+len(mime))),
 	}
 	e := &queue.Entry{List: l.ID}
 	e.Target, e.Received, e.Source, e.Trace = lists.Target{List: l.ID}, now, "internal", trace

@@ -122,6 +122,13 @@ func answerTo(id lists.ID, token string) string {
 	return out
 }
 
+func people(n int) string {
+	if n == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", n)
+}
+
 func posts(n int) string {
 	if n == 1 {
 		return "1 post"
