@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
 
 	"qrunner/lists"
 	"qrunner/queue"
+	"qrunner/queue/fanout"
 	"qrunner/queue/spool"
 )
 
@@ -33,29 +37,50 @@ type shuntRow struct {
 	Cause  string     `json:"cause"`
 }
 
-// shuntRow reads a parked entry, or what the trace knows of a parked fan-out.
+// shuntRow tells what is known of a parked entry or fan-out. One that is damaged has a
+// row all the same; an error means that it is not there, or trouble of the share.
 func (h *house) shuntRow(ctx context.Context, list lists.ID, id queue.ID) (shuntRow, error) {
 	name := path.Join(spool.Dir(queue.Shunt, list), string(id))
 	st, err := h.fs.Stat(name)
 	if err != nil {
 		return shuntRow{}, err
 	}
+	r := shuntRow{List: list, ID: id, First: id.Time(), Last: st.Mtime}
 	if st.Mode.IsDir() {
-		fo, _, err := spool.ReadFanout(ctx, h.fs, name)
-		if err != nil {
-			return shuntRow{}, err
-		}
-		return shuntRow{
-			List: list, ID: id, From: queue.Out, Count: 1, First: st.Mtime, Last: st.Mtime, Sender: fo.Sender.String(),
-			Trace: fo.Trace, Cause: "delivery made no progress: see the trace",
-		}, nil
+		return h.shuntedFanout(ctx, name, r)
 	}
 	e, err := h.spool.Load(ctx, queue.Shunt, list, id)
+	if errors.As(err, new(*spool.CorruptError)) || errors.Is(err, spool.ErrNewer) {
+		r.Cause = "unreadable: " + err.Error()
+		return r, nil
+	}
 	if err != nil {
 		return shuntRow{}, err
 	}
 	m := e.Meta
 	return shuntRow{list, id, m.From, m.Count, m.First, m.Last, e.Sender.String(), e.Trace, m.Cause}, nil
+}
+
+// shuntedFanout completes the row of the fan-out in the folder dir: the cause from its
+// mark, the rest from its message as far as that can be read.
+func (h *house) shuntedFanout(ctx context.Context, dir string, r shuntRow) (shuntRow, error) {
+	p, err := fanout.ReadParked(h.fs, r.List, r.ID)
+	if err != nil {
+		return shuntRow{}, err
+	}
+	r.From, r.Count, r.Cause = queue.Out, p.Round, p.Cause
+	fo, _, err := spool.ReadFanout(ctx, h.fs, dir)
+	if fo != nil {
+		r.Sender, r.Trace = fo.Sender.String(), fo.Trace
+	}
+	switch {
+	case r.Cause != "":
+	case err != nil:
+		r.Cause = "unreadable: " + err.Error()
+	default:
+		r.Cause = "nothing in it says why: see the trace"
+	}
+	return r, nil
 }
 
 type shuntLsCmd struct{}
@@ -78,6 +103,9 @@ func (c *shuntLsCmd) Run(ctx context.Context, a *app) error {
 		}
 		for _, eid := range entries {
 			r, err := h.shuntRow(ctx, id, eid)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // settled meanwhile
+			}
 			if err != nil {
 				r = shuntRow{List: id, ID: eid, Cause: "unreadable: " + err.Error()}
 			}
@@ -88,7 +116,7 @@ func (c *shuntLsCmd) Run(ctx context.Context, a *app) error {
 		fmt.Fprintln(w, "LIST\tID\tQUEUE\tTRIES\tLAST\tSENDER\tCAUSE")
 		for _, r := range rows {
 			cause, _, _ := strings.Cut(r.Cause, "\n")
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.List, r.ID, r.From, r.Count, r.Last.Format(time.RFC3339), r.Sender, cause)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.List, r.ID, cmp.Or(string(r.From), "-"), r.Count, when(r.Last), cmp.Or(r.Sender, "-"), cause)
 		}
 	})
 }
@@ -113,9 +141,12 @@ func (c *shuntWhyCmd) Run(ctx context.Context, a *app) error {
 		return fmt.Errorf("read shunted entry: %w", err)
 	}
 	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "list\t%s\nfrom queue\t%s\ntries\t%d\nfirst\t%s\nlast\t%s\nsender\t%s\n", r.List, r.From, r.Count,
-			r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339), r.Sender)
-		fmt.Fprintf(w, "trace\t%s\t(qrunner trace %s)\n\n%s\n", r.Trace, r.Trace, r.Cause)
+		fmt.Fprintf(w, "list\t%s\nfrom queue\t%s\ntries\t%d\nfirst\t%s\nlast\t%s\nsender\t%s\n", r.List, cmp.Or(string(r.From), "-"), r.Count,
+			when(r.First), when(r.Last), cmp.Or(r.Sender, "-"))
+		if r.Trace != "" {
+			fmt.Fprintf(w, "trace\t%s\t(qrunner trace %s)\n", r.Trace, r.Trace)
+		}
+		fmt.Fprintf(w, "\n%s\n", r.Cause)
 	})
 }
 

@@ -93,6 +93,7 @@ type verifyRow struct {
 	store.Finding
 	Repaired bool   `json:"repaired,omitempty"`
 	Backup   string `json:"backup,omitempty"` // the copy, from the share's root
+	Moved    string `json:"moved,omitempty"`  // where the file lies now, likewise
 }
 
 // verified prints what was found. The status is 0 only if nothing is left wrong.
@@ -112,6 +113,9 @@ func (a *app) verified(rows []verifyRow, err error) error {
 			switch {
 			case r.Repaired:
 				fmt.Fprintf(w, "; repaired, the copy is %s", or(r.Backup, "not needed"))
+				if r.Moved != "" {
+					fmt.Fprintf(w, "; it is now %s (queue show bad, queue reseal)", r.Moved)
+				}
 			case r.Remedy != "":
 				fmt.Fprintf(w, "; --repair: %s", r.Remedy)
 			}

@@ -66,7 +66,7 @@ func (a *app) repairList(ctx context.Context, id lists.ID, look func(context.Con
 					return fmt.Errorf("copy %s: %w", r.File, err)
 				}
 			}
-			if err := h.spool.Repair(ctx, l, r.Finding, by("verify --repair: "+r.Text)); err != nil {
+			if r.Moved, err = h.spool.Repair(ctx, l, r.Finding, by("verify --repair: "+r.Text)); err != nil {
 				return err
 			}
 			r.Repaired = true

@@ -288,6 +288,10 @@ func TestDamagedFanoutGoesToShunt(t *testing.T) {
 		if len(w.smtp.tried()) != 5 || len(w.ls("shunt")) == 0 {
 			t.Errorf("%d sent, shunt %v", len(w.smtp.tried()), w.ls("shunt"))
 		}
+		p, err := ReadParked(w.eye, ant, id)
+		if err != nil || p.Round != 1 || !strings.Contains(p.Cause, "recipients") {
+			t.Errorf("parked: %+v, %v; want the cause in round 1", p, err)
+		}
 	})
 }
 

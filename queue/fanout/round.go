@@ -195,6 +195,36 @@ func (s *Sender) pickUp(ctx context.Context, name string, id queue.ID) error {
 	return rename(s.c.FS, dir, "queue/"+string(queue.Out)+"/"+m.text+"/"+string(id))
 }
 
+// Parked is what is known of a fan-out in shunt/.
+type Parked struct {
+	Round int    // how often it was begun, from 1
+	Cause string // why it lies there; "" where nothing in it says so
+}
+
+// ReadParked says why a fan-out is in shunt/. It reads neither message nor recipients,
+// which may be what is damaged. A folder that is not there is fs.ErrNotExist.
+func ReadParked(f fsys.FS, list lists.ID, id queue.ID) (Parked, error) {
+	dir := "queue/" + string(queue.Shunt) + "/" + string(list) + "/" + string(id)
+	d, err := f.OpenDir(dir)
+	if err != nil {
+		return Parked{}, err
+	}
+	defer d.Close()
+	v, err := readView(d)
+	if err != nil {
+		return Parked{}, err
+	}
+	p := Parked{Round: v.round}
+	if !v.over {
+		return p, nil
+	}
+	records, _, err := readJournal(f, dir+"/"+roundName(v.round))
+	if err == nil && len(records) == 1 && records[0].kind == park {
+		p.Cause = records[0].text
+	}
+	return p, err
+}
+
 // Reopen lets a fan-out in shunt/ go on where it stopped, for `shunt replay`: a new
 // round begins, and its folder goes back to out/ under its own name, since the
 // claims of a sleeper are keyed by it. A folder that is not there is fs.ErrNotExist.

@@ -61,7 +61,8 @@ func writeFanout(ctx context.Context, f fsys.FS, dir string, fo *queue.Fanout) (
 
 // ReadFanout reads the message of a fan-out, and the index of its recipients. The
 // Fanout's own Recipients stay nil. Errors as of Spool.Load; fs.ErrNotExist means
-// that the folder, or its recipients file, is not there (any more).
+// that the folder, or its recipients file, is not there (any more). Where only the
+// recipients cannot be read, the Fanout comes with the error.
 func ReadFanout(ctx context.Context, f fsys.FS, dir string) (*queue.Fanout, *Recipients, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, fmt.Errorf("read fan-out: %w", err)
@@ -76,11 +77,12 @@ func ReadFanout(ctx context.Context, f fsys.FS, dir string) (*queue.Fanout, *Rec
 		return nil, nil, fmt.Errorf("read fan-out: %w", named(err, name))
 	}
 	r := &Recipients{fs: f, name: path.Join(dir, RecipientsFile), count: p.count}
-	if err := r.readIndex(p.sum); err != nil {
-		return nil, nil, fmt.Errorf("read fan-out: %w", err)
-	}
-	return &queue.Fanout{
+	fo := &queue.Fanout{
 		List: p.List, Envelope: p.Envelope, Raw: p.Raw, PostID: p.Meta.PostID,
 		VERP: p.verp, Readable: p.form, Copies: p.copies, Bounces: p.bounces, Bulk: p.bulk,
-	}, r, nil
+	}
+	if err := r.readIndex(p.sum); err != nil {
+		return fo, nil, fmt.Errorf("read fan-out: %w", err)
+	}
+	return fo, r, nil
 }
