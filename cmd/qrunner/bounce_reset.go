@@ -33,6 +33,9 @@ func (c *bounceResetCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if len(todo) == 0 {
+		return fmt.Errorf("bounces of %s: %w", addr, errNothing)
+	}
 	for _, id := range todo {
 		err := a.with(ctx, string(id), "bounce reset", func(_ *house, l *store.Holder) error {
 			for range changeTries {

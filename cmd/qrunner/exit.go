@@ -86,7 +86,7 @@ func exitStatus(err error) int {
 		return exitNoList
 	case errors.As(err, new(*dataError)):
 		return exitData
-	case errors.As(err, new(*inputError)), errors.Is(err, errNothing), errors.Is(err, store.ErrNoHeld):
+	case errors.As(err, new(*inputError)), errors.Is(err, errNothing), errors.Is(err, store.ErrNoHeld), errors.Is(err, store.ErrNoPending):
 		return exitNoInput
 	case errors.Is(err, site.ErrNoSite), errors.Is(err, locking.ErrHeld), errors.Is(err, locking.ErrLost), errors.Is(err, zklock.ErrNoAnswer),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -74,7 +74,7 @@ func (c *archiveRmCmd) Run(ctx context.Context, a *app) error {
 		return fmt.Errorf("search archive of %s: %w", id, err)
 	}
 	if len(there) == 0 {
-		return fmt.Errorf("%s: no such post in the archive of %s", c.ID, id)
+		return fmt.Errorf("post %s in the archive of %s: %w", c.ID, id, errNothing)
 	}
 	if !c.Yes {
 		return &usageError{fmt.Errorf("this removes %s from the archive of %s for good: say --yes", count(len(there), "post"), id)}
@@ -115,6 +115,8 @@ func (a *app) forget(ctx context.Context, f *forgetting) error {
 		return errors.Join(err, perr)
 	case len(f.done.Left) > 0:
 		return errSilent
+	case len(f.done.Lists)+len(f.done.Removed)+len(f.done.Hidden) == 0:
+		return fmt.Errorf("%s: %w", f.note, errNothing)
 	}
 	return nil
 }
