@@ -22,11 +22,6 @@ func TestFaultAtEveryCall(t *testing.T) {
 	tried := 0
 	for i, d := range deeds() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
-			if d.name == "hold and let pass" && os.Getenv("WORLD_STRIDE") == "" {
-				// Seen twice in some thousand runs not to end: the host makes one claim for
-				// the end of its delivery's round after the other. Not understood yet.
-				return
-			}
 			step, points := d.stride(t), 0
 			for n := 1 + i; ; n += step {
 				f := simfs.Fault{Host: "a", Nth: n, Kind: simfs.Refuse, Errno: errnos[n%len(errnos)]}
