@@ -14,7 +14,9 @@ import (
 	"qrunner/locking/site"
 )
 
-type initCmd struct{}
+type initCmd struct {
+	Force bool `help:"Make the share in a folder that has other files."`
+}
 
 // Run makes what is missing and leaves the rest alone: it may be called again.
 func (c *initCmd) Run(ctx context.Context, a *app) error {
@@ -32,7 +34,10 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	m, err := site.Init(ctx, root)
+	var m site.Marker
+	if err = c.refuse(ctx, root); err == nil {
+		m, err = site.Init(ctx, root)
+	}
 	if cerr := root.Close(); err == nil {
 		err = cerr
 	}
@@ -53,6 +58,18 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	return a.print(map[string]any{"share": conf.Var, "site": m.ID, "format": m.Format}, func(w io.Writer) {
 		fmt.Fprintf(w, "share %s is ready (site %s, format %d)\n", conf.Var, m.ID, m.Format)
 	})
+}
+
+// refuse keeps a share out of a folder that is in use for something else.
+func (c *initCmd) refuse(ctx context.Context, root fsys.FS) error {
+	if c.Force {
+		return nil
+	}
+	others, err := site.Strangers(ctx, root)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	return &dataError{fmt.Errorf("the folder is no share and has other files (%s, for one): name an empty folder with var: in the configuration, or say --force", others[0])}
 }
 
 // makeShare makes the top folder if it is missing. It is setgid, so that everything
