@@ -22,7 +22,7 @@ const soakHere = "10.98.0.254:0"
 // that .ci/nfs/run drives, and the faults are those of the machines, their network and
 // their server, in turn. The smarthost, the clients and the model are here.
 func TestSoakNFS(t *testing.T) {
-	if os.Getenv("SOAK_NFS") == "" {
+	if os.Getenv("SOAK_NFS_RIG") == "" {
 		t.Skip("make soak-nfs runs two daemons on real NFS")
 	}
 	length, err := time.ParseDuration(os.Getenv("SOAK_NFS"))
