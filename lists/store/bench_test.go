@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"sync"
 	"testing"
 
 	"qrunner/lists"
@@ -102,8 +103,11 @@ func BenchmarkGrant(b *testing.B) {
 // seen when they grow.
 func TestCallsOfAGrant(t *testing.T) {
 	w := newWorld(t)
+	var mu sync.Mutex // records are read side by side
 	var calls []string
 	s := w.hostOn(fsys.Observed(w.fs, fsys.Hook{Before: func(op, name string) error {
+		mu.Lock()
+		defer mu.Unlock()
 		calls = append(calls, op)
 		return nil
 	}}), "a", 0)
