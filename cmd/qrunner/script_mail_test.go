@@ -26,6 +26,7 @@ type scriptMail struct {
 }
 
 func scriptSetup(env *testscript.Env) error {
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Values["mail"] = &scriptMail{}
 	return nil
 }
