@@ -37,12 +37,13 @@ type audit struct {
 	order   []queue.ID            // entries of in/, as committed
 	targets map[string]bool       // every child that the log names
 	wanted  map[string]map[string]bool
+	digests map[string]bool            // messages that a digest took
 	gone    map[string]map[string]bool // by message: who left after its commit
 }
 
 // audit reads a list's log and checks its chain.
 func (w *World) audit(ctx context.Context, id lists.ID) (*audit, error) {
-	a := &audit{fate: map[queue.ID][]string{}, targets: map[string]bool{}, wanted: map[string]map[string]bool{}, gone: map[string]map[string]bool{}}
+	a := &audit{fate: map[queue.ID][]string{}, targets: map[string]bool{}, wanted: map[string]map[string]bool{}, digests: map[string]bool{}, gone: map[string]map[string]bool{}}
 	st := store.Open(store.Config{FS: w.Eye, Host: "auditor"})
 	people := map[string]bool{}
 	var fence uint64
@@ -109,6 +110,8 @@ func (a *audit) handover(b *book, people map[string]bool, h *store.Handover) {
 		switch q := strings.Split(p.Target, "/"); {
 		case q[0] == "lists" && q[2] == "held":
 			fate = "held"
+		case q[0] == "lists" && q[2] == "digest":
+			a.digests[b.message(id)] = true
 		case q[0] != "queue":
 		case q[1] == string(queue.Out), q[1] == string(queue.Shunt), q[1] == string(queue.Bad):
 			fate = q[1]
@@ -119,11 +122,15 @@ func (a *audit) handover(b *book, people map[string]bool, h *store.Handover) {
 		a.order = append(a.order, id)
 	}
 	if fate == string(queue.Out) {
-		b.mu.Lock()
-		msg := b.entries[id]
-		b.mu.Unlock()
-		a.wanted[msg] = maps.Clone(people)
+		a.wanted[b.message(id)] = maps.Clone(people)
 	}
+}
+
+// message is the identifier of the message in an entry.
+func (b *book) message(id queue.ID) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.entries[id]
 }
 
 // Glance checks what must be true at any moment: each post that a client was told is
@@ -262,7 +269,7 @@ func (w *World) released(l lists.ID, a *audit, posts []*post) {
 		held[w.message(e)] = held[w.message(e)] || fates[len(fates)-1] == "held"
 	}
 	for _, p := range posts {
-		if held[p.id] && a.wanted[p.id] == nil {
+		if held[p.id] && a.wanted[p.id] == nil && !a.digests[p.id] {
 			w.book.broken("list %s: %s was held, is held no longer, and was not sent", l, p.id)
 		}
 	}
