@@ -52,6 +52,7 @@ type Runner struct {
 	work   chan lists.ID
 	done   chan result
 	failed map[queue.Name]time.Time // queues that could not be walked, for the one walk at a time
+	hidden hidden
 }
 
 // result is what a worker reports of one turn at one list.
@@ -74,7 +75,7 @@ func New(c Config) *Runner {
 	if c.Published == nil {
 		c.Published = func(queue.Name) {}
 	}
-	return &Runner{cfg: c, wake: make(chan lists.ID, 1024), work: make(chan lists.ID), done: make(chan result), failed: map[queue.Name]time.Time{}}
+	return &Runner{cfg: c, wake: make(chan lists.ID, 1024), work: make(chan lists.ID), done: make(chan result), failed: map[queue.Name]time.Time{}, hidden: hidden{since: map[queue.ID]time.Time{}}}
 }
 
 // Wake says that a list has new work on this host. It never blocks: a wake that is

@@ -165,7 +165,9 @@ func (s *slice) gather(stop, ctx context.Context, q queue.Name, b *batch) error 
 		if b.full(s.careful) || stop.Err() != nil || time.Now().After(s.ends) {
 			return nil
 		}
-		if err := s.take(ctx, q, id, b); err != nil {
+		if err := s.take(ctx, q, id, b); errors.Is(err, errHidden) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -178,7 +180,11 @@ func (s *slice) take(ctx context.Context, q queue.Name, id queue.ID, b *batch) e
 	var corrupt *spool.CorruptError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // moved since the listing
+		// Nobody else moves entries under our lock.
+		if s.r.hidden.waits(id) {
+			return errHidden
+		}
+		return nil
 	case errors.As(err, &corrupt):
 		if _, err := b.attempt.AddBad(ctx, q, s.list, id); err != nil {
 			return err
